@@ -39,8 +39,7 @@ export function sessionsOf(cluster: Cluster, db: string): Promise<ImportSession[
 }
 
 // Rows are staged outside the store, before the process looks at what that has.
-const merging =
-  /\b(from|into|copy|update) (companies|company_names|heads|names|record_\w+|segments|sources)\b/i
+const merging = /\b(from|into|copy|update) (company_\w+|heads|names|record_\w+|segments|sources)\b/i
 const ending = /^\s*(insert into imports|select pg_current_xact_id_if_assigned|commit)\b/i
 
 /** The creation of tables and views has its own transaction, before that of the import. */

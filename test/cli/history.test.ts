@@ -205,7 +205,7 @@ const lackingIndex: StoreFault = {
         `pragma writable_schema = 1;
          update sqlite_schema set rootpage = (
            select rootpage from sqlite_schema where name = 'record_keys_by_id'
-         ) where name = 'sqlite_autoindex_companies_1'`,
+         ) where name = 'company_states_by_name'`,
       ),
     ),
   told: /^file: /m,

@@ -70,7 +70,7 @@ async function makeEvilStore(folder: string): Promise<string> {
   await importInto(db, 'rights', [path])
   const file = new DatabaseSync(db)
   file.prepare('update sources set name = ?').run(evil)
-  file.prepare("update companies set identifier = ? where identifier = '2'").run(evil)
+  file.prepare("update company_states set identifier = ? where identifier = '2'").run(evil)
   file
     .prepare(`insert into keys (name, hint, hash, created_at, rate) values (?, ?, x'00', 0, ?)`)
     .run(evil, evil, evil)

@@ -324,7 +324,7 @@ test('a search on a worker checks the other nodes afterwards', { skip }, async (
   const [elsewhere] = await queryStore(
     db,
     `select c.id from companies c join citus_shards s
-       on s.shardid = get_shard_id_for_distribution_column('companies', c.id)
+       on s.shardid = get_shard_id_for_distribution_column('company_states', c.id)
      where s.nodeport <> ${new URL(at).port}`,
   )
   const catchUp = await holdBack(db, Number(elsewhere?.['id']))

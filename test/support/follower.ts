@@ -146,7 +146,7 @@ export async function checkWay(
 
 /** The companies of a store, those included that are known by records alone, or were known. */
 export function companiesIn(db: string): number[] {
-  const sql = `select id from companies union select company_id from companies_past
+  const sql = `select company_id from company_states
      union select company_id from heads order by 1`
   return query(db, sql).map((row) => Number(Object.values(row)[0]))
 }

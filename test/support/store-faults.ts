@@ -97,9 +97,9 @@ const bySql: Readonly<Record<string, RegExp>> = {
     /^rights of company 1000000000001: its ids are not kept as they are$/m,
   "update heads set version = 9 where listing = 'rights' and version = 4":
     /^rights of company 1000000000001, version 9: there is no such version$/m,
-  "update companies set version = 4 where identifier = '1'":
+  "update company_states set since = 4, version = 4 where identifier = '1'":
     /^rights of company 1000000000001, version 3: the company was not known then$/m,
-  'delete from companies':
+  'delete from company_states':
     /^companies of company 1000000000002, version 1: the company was not known then$/m,
   "update heads set meta = replace(meta, '1', '2') where listing = 'events'":
     /^events of company \d+, version 2: meta does not match the records$/m,

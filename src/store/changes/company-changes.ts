@@ -2,10 +2,10 @@
 // yet.
 
 import { attributesShape } from '../listing/shape.ts'
-import type { ListingLookups, TraceRow } from '../listing/tables.ts'
+import type { CompanyStates, ListingLookups, TraceRow } from '../listing/tables.ts'
 import { splitTexts } from '../record-texts.ts'
 import { createPace } from '../serving/pace.ts'
-import { type AskedCompanies, type CompanyTexts, readCompanyTexts } from './company-texts.ts'
+import { type CompanyTexts, readCompanyTexts } from './company-texts.ts'
 import { changedListings, passedMax } from './changed-listings.ts'
 import { cutByVersion } from './cut-change.ts'
 import type { Reading } from './read-changes.ts'
@@ -34,15 +34,15 @@ async function addKnown(reading: Reading): Promise<void> {
   const { tables, span, page } = reading
   const pace = createPace()
   let passed = 0
-  for await (const { ids, known } of knownIds(reading)) {
-    const present = await readCompanyTexts(reading, { ids, known }, span.until)
+  for await (const states of allCompanies(reading)) {
+    const present = await readCompanyTexts(reading, states, span.until)
     const traced = await lastTraces(tables, present, span.until)
     const all = { ...present, ...ofCompanies, kind: 'put', listingVersion: 0 } as const
     const versionOf = (n: number) =>
       Math.max(present.versions[n] ?? 0, traced.get(present.ids[n] ?? 0) ?? 0)
     for (const change of cutByVersion(all, versionOf)) page.add(change)
-    passed += ids.length - present.ids.length
-    const companyId = ids.at(-1) ?? 0
+    passed += states.ids.length - present.ids.length
+    const companyId = states.ids.at(-1) ?? 0
     if (passed > passedMax) page.cut({ listing, version: 0, companyId, record: undefined })
     if (page.isFull()) return
     await pace()
@@ -69,30 +69,20 @@ function lastOf(traces: readonly TraceRow[]): ReadonlyMap<number, number> {
   return new Map(traces.map(({ companyId, version }) => [companyId, version]))
 }
 
-/** The companies that may have been known at the end of the span, after those of the last page. */
-async function* knownIds(reading: Reading): AsyncGenerator<AskedCompanies> {
-  const { registry, tables, span, asked, page } = reading
+/** The companies after those of the last page, with all states of each. */
+async function* allCompanies({ tables, asked, page }: Reading): AsyncGenerator<CompanyStates> {
   const last = asked.after?.listing === listing ? asked.after.companyId : 0
   if (asked.companyId !== undefined) {
-    const ids = [asked.companyId]
-    if (asked.companyId > last) yield { ids, known: await tables.knownOf(ids) }
+    if (asked.companyId > last) yield await tables.companyStates([asked.companyId])
     return
   }
   const begin = page.left()
   for (let [after, atOnce] = [last, companiesAtFirst]; ;) {
     const limit = Math.min(atOnce, page.left().limit)
-    const known = await tables.knownCompanies({ after, limit })
-    let { ids } = known
-    let end = ids.length < limit ? Number.MAX_SAFE_INTEGER : (ids.at(-1) ?? after)
-    if (span.until < registry.version) {
-      const past = await tables.knownInPast({ after, upTo: end, limit }, span.until)
-      if (past.length === limit) end = past.at(-1) ?? end
-      const upTo = end
-      ids = [...new Set([...ids, ...past])].filter((id) => id <= upTo).sort((a, b) => a - b)
-    }
-    yield { ids, known }
-    if (end === Number.MAX_SAFE_INTEGER) return
-    after = end
+    const states = await tables.nextCompanies({ after, limit })
+    yield states
+    if (states.ids.length < limit) return
+    after = states.ids.at(-1) ?? after
     const left = page.left()
     const bytes = (begin.bytesMax - left.bytesMax) / Math.max(1, begin.limit - left.limit)
     const fitting = Math.ceil(left.bytesMax / Math.max(1, bytes))
@@ -110,9 +100,9 @@ async function addChanged(reading: Reading): Promise<void> {
   const isKnown = span.since >= span.earliest
   for await (const changed of changedListings(reading, listing)) {
     const ids = changed.map(({ companyId }) => companyId).sort((a, b) => a - b)
-    const asked = { ids, known: await tables.knownOf(ids) }
+    const states = await tables.companyStates(ids)
     const textsAt = async (version: number) => {
-      const { ids: known, lengths, texts } = await readCompanyTexts(reading, asked, version)
+      const { ids: known, lengths, texts } = await readCompanyTexts(reading, states, version)
       const split = splitTexts(texts, lengths)
       return new Map(known.map((id, n) => [id, split[n]]))
     }

@@ -3,7 +3,6 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
-import { namesOf } from '../companies/register-names.ts'
 import type { RegistryState } from '../reading.ts'
 import { sumOf } from '../listing/directory.ts'
 import { inBatches } from '../listing/in-batches.ts'
@@ -46,9 +45,9 @@ export async function readChanges(
   }
   const { changes, next } = await page.finish(tables)
   if (changes.length === 0 && companyId !== undefined) {
-    const names = await namesOf(tables, [companyId])
+    const names = await tables.statesById([companyId])
     // An erased company was known only before all versions.
-    const wasKnown = names.some(({ version }) => version > 0)
+    const wasKnown = names.some(({ since: known }) => known > 0)
     if (!wasKnown) return { none: 'unknown', version: until.version, registry }
   }
   return { registry, since, until, changes, next, free: createFree(snapshot.tables, texts) }

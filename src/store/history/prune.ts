@@ -7,8 +7,8 @@ import { traceRemoved } from '../changes/trace.ts'
 import { namedSegments } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { HeadRow, ListingTables, SegmentKey } from '../listing/tables.ts'
-import { hasLeftNames } from '../sql/company-tables.ts'
+import { type HeadRow, type ListingTables, type SegmentKey, versionEnd } from '../listing/tables.ts'
+import { assignedIdMin } from '../sql/assigned-ids.ts'
 import { type ImportConnection, numberIn, type RegistryDatabase } from '../sql/database.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import type { Pruned } from '../writing.ts'
@@ -60,23 +60,19 @@ const lastVersionBefore = `
 // kept, so that the name gets the same id again; so is the state before all versions that an erased
 // company has.
 const dropPast = `
-  delete from companies_past where until <= $1 and version > 0 and (
-    ${hasLeftNames('companies_past.company_id')}
-    or exists (
-      select 1 from companies_past l
-      where l.company_id = companies_past.company_id and l.until > companies_past.until
-        and (l.identifier is not null or companies_past.identifier is null)
+  delete from company_states where until <= $1 and since > 0 and exists (
+    select 1 from company_states l
+    where l.company_id = company_states.company_id and l.until > company_states.until and (
+      l.identifier is not null or company_states.identifier is null
+      or l.until = ${versionEnd} and l.company_id < ${assignedIdMin}
     )
   )`
 
-// The empty listings of companies that are known in no version.
+// The empty listings of companies that are known in no kept version.
 const dropOrphanedHeads = `
-  delete from heads where total = 0
-    and not exists (select 1 from companies c where c.id = heads.company_id)
-    and not exists (
-      select 1 from companies_past p
-      where p.company_id = heads.company_id and p.until > $1
-    )`
+  delete from heads where total = 0 and not exists (
+    select 1 from company_states s where s.company_id = heads.company_id and s.until > $1
+  )`
 
 /** Deletes the heads of listings that have another one in force at a version. */
 async function forgetHeads(

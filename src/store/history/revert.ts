@@ -16,7 +16,7 @@ import type { LoggedImport } from '../inspecting.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
 import { knownSourceId, listImports, logVersion, nextVersion, sourceId } from '../sql/import-log.ts'
 import type { ComparedStates } from './compare-states.ts'
-import { reviveCompanies, forgetCompanies } from './known-companies.ts'
+import { settleCompanies } from './known-companies.ts'
 import { revertListings } from './revert-listings.ts'
 import { changedReverts, chooseVersions, nameOf, type RevertGroup } from './reverted-versions.ts'
 
@@ -77,9 +77,7 @@ async function revertAll(
   }
   const firstReverted = Math.min(...reverted.flatMap(({ reverts }) => reverts))
   const span = { firstReverted, firstNew, lastNew }
-  const { forgotten, renamed } = await forgetCompanies(db, span)
-  const companiesRevived = await reviveCompanies(db, span, renamed)
-  return { reverted, companiesForgotten: forgotten, companiesRevived }
+  return { reverted, ...(await settleCompanies(db, span)) }
 }
 
 /** The shapes of the group's target, then of the resources in which its changes were recorded. */

@@ -7,6 +7,7 @@ import { readAttributes, statementAt, statementOf } from '../companies/attribute
 import type { RegistryDatabase } from '../sql/database.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { attributesShape } from '../listing/shape.ts'
+import { versionEnd } from '../listing/tables.ts'
 import { isRemoval } from '../sql/import-log.ts'
 
 /** Every source of every target by name, including those whose records are gone. */
@@ -62,7 +63,7 @@ const countCompanies = `
   group by source_id having sum(inserted - removed) > 0`
 
 // Erased companies, which the log still counts; their sources are unknown.
-const someErased = 'select 1 from companies_past where version = 0 limit 1'
+const someErased = 'select 1 from company_states where since = 0 limit 1'
 
 const companiesAtOnce = 1_000
 
@@ -123,9 +124,6 @@ const lastSeen = `
   where resource = 'companies' and source_id = $1 and reverts is null and reverted_by is null
     and version < $2 and (is_snapshot or version = $3)
   order by version desc limit 1`
-
-/** Above every version. */
-const versionEnd = 2_147_483_647
 
 /** The day of a moment in milliseconds since 1970, in wire form. */
 function dayOf(moment: number | null): string | undefined {

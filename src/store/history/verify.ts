@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
+import { versionEnd } from '../listing/tables.ts'
 import { type RegistryDatabase, numberIn } from '../sql/database.ts'
 import { verifyCompanies } from './verify-companies.ts'
 
@@ -93,7 +94,8 @@ const rules: Rules = {
   'company past': `
     select 'company ' || company_id || ': a past state has the versions ' || version
       || ' to ' || until
-    from companies_past where version >= until or ${isUnknownVersion('until')}`,
+    from company_states
+    where until < ${versionEnd} and (version >= until or ${isUnknownVersion('until')})`,
   'head versions': `
     select ${headIn} || ': there is no such version'
     from heads where ${isUnknownVersion('version')}`,
@@ -102,11 +104,8 @@ const rules: Rules = {
   'head companies': `
     select ${headIn} || ': the company was not known then'
     from heads h where not exists (
-      select 1 from companies c
-      where c.id = h.company_id and (c.version <= h.version or h.version <= ${pastFrom})
-    ) and not exists (
-      select 1 from companies_past p where p.company_id = h.company_id
-        and (h.version between p.version and p.until or h.version <= ${pastFrom})
+      select 1 from company_states s where s.company_id = h.company_id
+        and (h.version between s.since and s.until or h.version <= ${pastFrom})
     ) and not ${isUnknownVersion('h.version')}`,
   'assigned ids': `
     select listing || ': several keys have the id ' || id

@@ -91,15 +91,15 @@ export interface RegisterNumber {
   readonly identifier: string | null
 }
 
-/** A company, as its register names it. */
+/** Above every version: until then, what is present holds. */
+export const versionEnd = 2_147_483_647
+
+/** How a register names a company, from a version on until before another one. */
 export interface CompanyRow extends RegisterNumber {
   readonly id: number
   /** The version that made it known. */
+  readonly since: number
   readonly version: number
-}
-
-/** The name that a company had, or that it was known, in the versions before `until`. */
-export interface PastCompanyRow extends CompanyRow {
   readonly until: number
 }
 
@@ -169,13 +169,17 @@ export interface NamingSource {
   readonly nameAttribute: string
 }
 
-/** Companies in ascending order of their ids, as lists with an element for each. */
-export interface KnownCompanies {
+/**
+ * Present and past states of companies (`CompanyRow`), in the order of ids and versions: lists with
+ * an element for each state.
+ */
+export interface CompanyStates {
   readonly ids: readonly number[]
   readonly jurisdictions: readonly (string | null)[]
   readonly identifiers: readonly (string | null)[]
-  /** The versions in which they became known. */
+  readonly since: readonly number[]
   readonly versions: readonly number[]
+  readonly untils: readonly number[]
 }
 
 /**
@@ -235,21 +239,17 @@ export interface ListingLookups extends ListingReads {
   textRanges(ranges: readonly TextRange[]): Awaitable<readonly Uint8Array[]>
   /** All sources, by number, as they name companies at a version: the last one if undefined. */
   sources(version?: number): Awaitable<ReadonlyMap<number, NamingSource>>
+  /** The companies that are known now. */
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
+  /** All states of companies, by company and version; of erased ones, a state without a name. */
+  statesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
   /** What sources say about companies at a version; nothing if no source ever named them. */
   companyStatements(ids: readonly number[], version: number): Awaitable<CompanyStatements>
   /** The same of the last version, without the texts. */
   statementIndexes(ids: readonly number[]): Awaitable<StatementIndexes>
-  /** The companies that are known now, of a range, or of the given ones. */
-  knownCompanies(range: CompanyRange): Awaitable<KnownCompanies>
-  knownOf(ids: readonly number[]): Awaitable<KnownCompanies>
-  /** Former states of companies, by company and `until`. */
-  pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>
-  /** The ids of companies that were known at a version, if they were forgotten or renamed since. */
-  knownInPast(
-    range: CompanyRange & { readonly upTo: number },
-    version: number,
-  ): Awaitable<readonly number[]>
+  /** All states of the next companies: of fewer if some have several. */
+  nextCompanies(range: CompanyRange): Awaitable<CompanyStates>
+  companyStates(ids: readonly number[]): Awaitable<CompanyStates>
   /** Heads in a span of versions. */
   changedHeads(listing: string, range: ChangedRange): Awaitable<readonly ChangedListing[]>
   /** Traces in a span of versions; where a listing has a head there, none is its last change. */
@@ -313,14 +313,15 @@ export interface ListingTables extends ListingLookups {
   companiesByName(names: readonly IdentifyingName[]): Awaitable<readonly CompanyRow[]>
   /** The greatest id that a company has or had, below a bound; 0 if there is none. */
   lastCompanyId(below: number): Awaitable<number>
-  /** Adds companies; if they are already known, it only writes their names. */
+  /** Adds states of companies, which have no other one then. */
   putCompanies(rows: readonly CompanyRow[]): Awaitable<void>
+  /** Makes the present states of companies past: they end before a version. */
+  endCompanies(ids: readonly number[], version: number): Awaitable<void>
+  /** Drops all states of companies. */
   dropCompanies(ids: readonly number[]): Awaitable<void>
   /**
    * Former states of companies that had one of the names, and are not known now, or have lost the
    * name for which they were given their ids.
    */
-  forgottenByName(names: readonly IdentifyingName[]): Awaitable<readonly PastCompanyRow[]>
-  dropPastCompanies(ids: readonly number[]): Awaitable<void>
-  putPastCompanies(rows: readonly PastCompanyRow[]): Awaitable<void>
+  forgottenByName(names: readonly IdentifyingName[]): Awaitable<readonly CompanyRow[]>
 }

@@ -3,7 +3,7 @@
 import { traceCompanies } from '../changes/trace.ts'
 import { assignedIdMin, lastBeforeAssigned } from '../sql/assigned-ids.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
+import { type CompanyRow, type ListingTables, versionEnd } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
 import { companyIdIn } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
@@ -45,7 +45,7 @@ const hasCompanies = async (tables: ListingTables) =>
 async function copyCompanies(staging: Staging, tables: ListingTables): Promise<void> {
   const copy = (rows: readonly CompanyRow[]) => {
     for (const row of rows) {
-      staging.insert('companies', row.id, row.jurisdiction, row.identifier, 0, 0, row.version)
+      staging.insert('companies', row.id, row.jurisdiction, row.identifier, 0, 0, row.since)
     }
   }
   for (const ids of inBatches(givenCompanies(staging), batchLength)) {
@@ -177,25 +177,25 @@ export async function writeCompanies({
      from companies where is_new or is_named order by id`,
   )
   for (const batch of inBatches(changed, batchLength)) {
-    const past: PastCompanyRow[] = []
+    const named: number[] = []
     const traced: number[] = []
     const rows = batch.map((row): CompanyRow => {
-      const [id, jurisdiction, identifier, since, isNamed, isChanged] = row as [
+      const [id, jurisdiction, identifier, known, isNamed, isChanged] = row as [
         number,
         string | null,
         string | null,
-        number,
+        number | null,
         number,
         number,
       ]
       // If the source says something new about the company, the head shows the change.
       if (plan.target.resource !== undefined || !isChanged) traced.push(id)
-      // It was known without a name until now.
-      const former = { jurisdiction: null, identifier: null, version: since }
-      if (isNamed) past.push({ id, until: version, ...former })
-      return { id, jurisdiction, identifier, version }
+      if (isNamed) named.push(id)
+      const since = known ?? version
+      return { id, jurisdiction, identifier, since, version, until: versionEnd }
     })
-    await tables.putPastCompanies(past)
+    // They were known without a name until now.
+    await tables.endCompanies(named, version)
     await tables.putCompanies(rows)
     await traceCompanies(tables, version, traced)
   }

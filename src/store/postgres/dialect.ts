@@ -77,5 +77,6 @@ export const distributedDialect: Dialect = {
     left join heads h on h.company_id = (e.value ->> 0)::bigint
       and h.segment = (e.value ->> 1)::bigint and h.texts is not null`,
   // Without the condition, PostgreSQL would drop the join.
-  atCompany: 'left join companies k on k.id = $1 where coalesce(k.id, $1) = $1',
+  atCompany: `
+    left join company_states k on k.company_id = $1 where coalesce(k.company_id, $1) = $1`,
 }

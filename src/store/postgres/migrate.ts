@@ -215,7 +215,7 @@ async function distribute(client: Client): Promise<string[]> {
       done.push(`copied ${table} to every node`)
       continue
     }
-    const first = column.endsWith('id') ? 'companies' : 'company_names'
+    const first = column.endsWith('id') ? 'company_states' : 'company_names'
     const sql = 'select create_distributed_table($1, $2, colocate_with => $3)'
     await client.query(sql, [table, column, table === first ? 'none' : first])
     done.push(`distributed ${table} by ${column}`)

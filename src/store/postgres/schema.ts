@@ -7,6 +7,7 @@
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { versionEnd } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { createSharedTables } from '../sql/schema.ts'
 
@@ -14,7 +15,7 @@ import { createSharedTables } from '../sql/schema.ts'
 const text = 'text collate "C"'
 
 /** The format of the tables, raised whenever their meaning changes. */
-export const format = 8
+export const format = 9
 
 /** Keeps columns uncompressed, and within their rows as long as those fit into a page. */
 function asTheyAre(table: string, columns: readonly string[]): string {
@@ -30,8 +31,9 @@ const sharedTables = createSharedTables({
   bytes: 'bytea',
   byKey: '',
   formatColumn: ' format integer not null,',
-  // Citus could not keep them unique where the table is distributed by another column.
-  uniqueNames: '',
+  // Present names are in company_names.
+  namesIndex: `create index company_states_by_name on company_states (identifier, jurisdiction)
+    where until < ${versionEnd}`,
   uniqueIds: 'index',
 })
 
@@ -132,8 +134,7 @@ interface TableOfCitus {
 
 /** Tables that are distributed by columns of one type are in one group, on the same nodes. */
 export const distributedTables: readonly TableOfCitus[] = [
-  { table: 'companies', column: 'id' },
-  { table: 'companies_past', column: 'company_id' },
+  { table: 'company_states', column: 'company_id' },
   { table: 'names', column: 'company_id' },
   { table: 'heads', column: 'company_id' },
   { table: 'traces', column: 'company_id' },

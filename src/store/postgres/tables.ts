@@ -66,6 +66,7 @@ const columnTypes: Readonly<Record<string, 'bigint' | 'integer' | 'bytea'>> = {
   segment: 'bigint',
   sort: 'bigint',
   version: 'integer',
+  since: 'integer',
   until: 'integer',
   source_id: 'integer',
   total: 'integer',

@@ -4,14 +4,14 @@ import { after } from '../awaitable.ts'
 import type { IdentifyingName } from '../inspecting.ts'
 import { nameAttributeAt } from '../companies/name-attribute.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type {
-  CompanyRow,
-  KnownCompanies,
-  ListingTables,
-  PastCompanyRow,
-  CompanyStatements,
-  RegisterNumber,
-  StatementIndexes,
+import {
+  type CompanyRow,
+  type CompanyStatements,
+  type CompanyStates,
+  type ListingTables,
+  type RegisterNumber,
+  type StatementIndexes,
+  versionEnd,
 } from '../listing/tables.ts'
 import { assignedIdMin } from './assigned-ids.ts'
 import { firstSegmentOf } from './head-tables.ts'
@@ -26,34 +26,30 @@ import {
 } from './dialect.ts'
 import { numberIn } from './database.ts'
 
-const companyColumns = 'id, jurisdiction, identifier, version'
+const stateColumns = 's.company_id, s.jurisdiction, s.identifier, s.since, s.version, s.until'
 
-type Columns = readonly [
-  id: number,
-  jurisdiction: string | null,
-  identifier: string | null,
-  version: number,
-]
-
-const companyOf = (row: readonly [...Columns, ...unknown[]]): CompanyRow => {
-  const [id, jurisdiction, identifier, version] = row
-  return { id, jurisdiction, identifier, version }
+const companyOf = (
+  row: readonly [
+    id: number,
+    jurisdiction: string | null,
+    identifier: string | null,
+    since: number,
+    version: number,
+    until: number,
+  ],
+): CompanyRow => {
+  const [id, jurisdiction, identifier, since, version, until] = row
+  return { id, jurisdiction, identifier, since, version, until }
 }
 
-const pastColumns = 'p.company_id, p.jurisdiction, p.identifier, p.version, p.until'
-
-const pastOf = (row: readonly [...Columns, until: number]): PastCompanyRow => {
-  return { ...companyOf(row), until: row[4] }
-}
+/** Conditions for states: of the present, and of the past, for which PostgreSQL has an index. */
+const isPresent = `until = ${versionEnd}`
+const isPast = `until < ${versionEnd}`
 
 export function companyLookups(db: RowReader) {
   const { dialect: d } = db
-  const companiesById = `
-    select ${companyColumns} from companies where ${d.isOneOf('id', '$1', 'bigint')}`
-  const pastCompanies = `
-    select ${pastColumns} from companies_past p where ${d.isOneOf('company_id', '$1', 'bigint')}
-    order by company_id, until`
-  const knownInPast = lookup(db, knownInPastSql, onlyNumber)
+  const isAsked = d.isOneOf('s.company_id', '$1', 'bigint')
+  const states = `select ${stateColumns} from company_states s where ${isAsked}`
   type SourceColumns = readonly [id: number, name: string, nameAttributes: string | null]
   return {
     sources: (version) =>
@@ -63,37 +59,40 @@ export function companyLookups(db: RowReader) {
         })
         return new Map(sources)
       }),
-    companiesById: lookup(db, companiesById, companyOf),
+    companiesById: lookup(db, `${states} and ${isPresent}`, companyOf),
+    statesById: lookup(db, `${states} order by company_id, version`, companyOf),
     companyStatements: (ids, version) =>
       d.gather(db, saidOf(d), attributesShape.listing, ids, comparable(version)),
     statementIndexes: (ids) =>
       d.gather(db, indexesOf(d), attributesShape.listing, ids, comparable(Infinity)),
-    knownCompanies: ({ after: last, limit }) => d.gather(db, knownFrom(rangeOfKnown), last, limit),
-    knownOf: (ids) =>
-      d.gather(db, knownFrom(`companies k where ${d.isOneOf('k.id', '$1', 'bigint')}`), ids),
-    knownInPast: ({ after: last, upTo, limit }, version) =>
-      knownInPast(last, upTo, comparable(version), limit),
-    pastCompanies: lookup(db, pastCompanies, pastOf),
+    nextCompanies: ({ after: last, limit }) => d.gather(db, statesWhere(isNext), last, limit),
+    companyStates: (ids) => d.gather(db, statesWhere(isAsked), ids),
   } satisfies Partial<ListingTables>
 }
 
-const rangeOfKnown = '(select * from companies where id > $1 order by id limit $2) k'
+/** All states of a company are read together. */
+const isNext = `
+  company_id > $1 and company_id <= (
+    select max(company_id) from (
+      select company_id from company_states where company_id > $1
+      order by company_id, version limit $2
+    ) n
+  )`
 
-const knownFrom = (those: string): GatherQuery<KnownCompanies> => ({
+const statesWhere = (condition: string): GatherQuery<CompanyStates> => ({
   values: {
-    ids: 'k.id',
+    ids: 'k.company_id',
     jurisdictions: 'k.jurisdiction',
     identifiers: 'k.identifier',
+    since: 'k.since',
     versions: 'k.version',
+    untils: 'k.until',
   },
   bytes: {},
-  from: `from ${those} order by k.id`,
+  from: `from (
+    select * from company_states s where ${condition} order by company_id, version
+  ) k`,
 })
-
-const knownInPastSql = `
-  select distinct company_id from companies_past
-  where company_id > $1 and company_id <= $2 and version <= $3 and until > $3
-  order by company_id limit $4`
 
 /** All its joins are on the company, as a distributed database needs. */
 function indexesOf(d: Dialect): GatherQuery<StatementIndexes> {
@@ -139,64 +138,75 @@ const identifiersOf = (names: readonly IdentifyingName[]) => [
 ]
 
 export function companyTables(db: RowWriter) {
-  return { ...presentCompanies(db), ...formerCompanies(db) }
+  return { ...namedCompanies(db), ...writtenCompanies(db) }
 }
 
-function presentCompanies(db: RowWriter) {
+const nameColumns = ['identifier', 'jurisdiction', 'company_id']
+
+/** Whether a table of its own finds companies by name: only those that have one now. */
+const hasNameTable = ({ companyNames }: Dialect) => companyNames.table !== 'companies'
+
+function namedCompanies(db: RowWriter) {
   const { dialect: d } = db
+  const { table, id } = d.companyNames
   const { companiesById } = companyLookups(db)
-  const { table, id: idColumn } = d.companyNames
-  const hasNameTable = table !== 'companies'
-  const columnsFound = hasNameTable ? idColumn : companyColumns
-  const byIdentifier = `
-    select ${columnsFound} from ${table} where ${d.isOneOf('identifier', '$1', 'text')}`
-  const findIds = lookup(db, byIdentifier, onlyNumber)
-  const findCompanies = lookup(db, byIdentifier, companyOf)
-  const nameColumns = ['identifier', 'jurisdiction', 'company_id']
-  // A table of names has only companies with a name.
-  const dropNames = `
-    delete from ${table} where (${nameColumns.join(', ')}) in (
-      select identifier, jurisdiction, id from companies
-      where ${d.isOneOf('id', '$1', 'bigint')}
-    )`
+  const isNamed = d.isOneOf('identifier', '$1', 'text')
+  const findIds = lookup(db, `select ${id} from ${table} where ${isNamed}`, onlyNumber)
+  const present = `select ${stateColumns} from company_states s where ${isNamed} and ${isPresent}`
+  const findCompanies = lookup(db, present, companyOf)
+  const forgotten = lookup(
+    db,
+    `select ${stateColumns} from company_states s ${d.useIndex('company_states_by_name')}
+     where ${isNamed} and ${isPast} and not ${hasLeftNames('s.company_id')}`,
+    companyOf,
+  )
   return {
     async companiesByName(names) {
       const asked = identifiersOf(names)
-      const found = hasNameTable
+      const found = hasNameTable(d)
         ? await companiesById(await findIds(asked))
         : await findCompanies(asked)
       return thoseNamed(found, names)
     },
-    async lastCompanyId(below) {
-      const now = await numberIn(db, 'select max(id) from companies where id < $1', below)
-      const past = 'select max(company_id) from companies_past where company_id < $1'
-      return Math.max(now, await numberIn(db, past, below))
-    },
+    forgottenByName: (names) =>
+      after(forgotten(identifiersOf(names)), (found) => thoseNamed(found, names)),
+    lastCompanyId: (below) =>
+      numberIn(db, 'select max(company_id) from company_states where company_id < $1', below),
+  } satisfies Partial<ListingTables>
+}
+
+function writtenCompanies(db: RowWriter) {
+  const { dialect: d } = db
+  const { table } = d.companyNames
+  const isAsked = d.isOneOf('company_id', '$1', 'bigint')
+  const dropNames = `
+    delete from ${table} where (${nameColumns.join(', ')}) in (
+      select ${nameColumns.join(', ')} from company_states where ${isAsked} and ${isPresent}
+    )`
+  return {
     async putCompanies(companies) {
-      if (companies.length === 0) return
-      if (hasNameTable)
-        await db.rows(
-          dropNames,
-          companies.map(({ id }) => id),
-        )
       await db.insert(
-        {
-          table: 'companies',
-          columns: ['id', 'jurisdiction', 'identifier', 'version'],
-          replacing: { key: ['id'], columns: ['jurisdiction', 'identifier'] },
-        },
-        companies.map((one) => [one.id, one.jurisdiction, one.identifier, one.version]),
+        { table: 'company_states', columns: [...nameColumns, 'since', 'version', 'until'] },
+        companies.map((one) => {
+          return [one.identifier, one.jurisdiction, one.id, one.since, one.version, one.until]
+        }),
       )
-      if (!hasNameTable) return
-      const named = companies.filter(({ identifier }) => identifier !== null)
+      if (!hasNameTable(d)) return
+      const named = companies.filter((one) => one.identifier !== null && one.until === versionEnd)
       await db.insert(
         { table, columns: nameColumns },
         named.map((one) => [one.identifier, one.jurisdiction, one.id]),
       )
     },
+    async endCompanies(ids, version) {
+      if (ids.length === 0) return
+      if (hasNameTable(d)) await db.rows(dropNames, ids)
+      const end = `update company_states set until = $2 where ${isAsked} and ${isPresent}`
+      await db.rows(end, ids, version)
+    },
     async dropCompanies(ids) {
-      if (hasNameTable) await db.rows(dropNames, ids)
-      await db.rows(`delete from companies where ${d.isOneOf('id', '$1', 'bigint')}`, ids)
+      if (hasNameTable(d)) await db.rows(dropNames, ids)
+      await db.rows(`delete from company_states where ${isAsked}`, ids)
     },
   } satisfies Partial<ListingTables>
 }
@@ -207,33 +217,9 @@ function presentCompanies(db: RowWriter) {
  *
  * @param company an expression of its id.
  */
-export const hasLeftNames = (company: string) => `
+const hasLeftNames = (company: string) => `
   exists (
-    select 1 from companies c
-    where c.id = ${company} and (c.identifier is not null or c.id < ${assignedIdMin})
+    select 1 from company_states c
+    where c.company_id = ${company} and c.${isPresent}
+      and (c.identifier is not null or c.company_id < ${assignedIdMin})
   )`
-
-function formerCompanies(db: RowWriter) {
-  const { dialect: d } = db
-  const forgottenSql = `
-    select ${pastColumns} from companies_past p ${d.useIndex('companies_past_by_name')}
-    where ${d.isOneOf('identifier', '$1', 'text')}
-      and not ${hasLeftNames('p.company_id')}`
-  const forgotten = lookup(db, forgottenSql, pastOf)
-  const dropSql = `delete from companies_past where ${d.isOneOf('company_id', '$1', 'bigint')}`
-  return {
-    forgottenByName: (names) =>
-      after(forgotten(identifiersOf(names)), (found) => thoseNamed(found, names)),
-    async dropPastCompanies(ids) {
-      await db.rows(dropSql, ids)
-    },
-    putPastCompanies: (rows) =>
-      db.insert(
-        {
-          table: 'companies_past',
-          columns: ['company_id', 'until', 'version', 'jurisdiction', 'identifier'],
-        },
-        rows.map((one) => [one.id, one.until, one.version, one.jurisdiction, one.identifier]),
-      ),
-  } satisfies Partial<ListingTables>
-}

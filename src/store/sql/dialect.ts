@@ -2,6 +2,7 @@
 // and look-ups over them.
 
 import { after, type Awaitable } from '../awaitable.ts'
+import { versionEnd } from '../listing/tables.ts'
 
 /** A database's dialect. Expressions in arguments are inserted into the SQL unchanged. */
 export interface Dialect {
@@ -105,4 +106,4 @@ export const onlyNumber = ([number]: readonly [number]) => number
 export const onlyText = ([text]: readonly [string]) => text
 
 /** A version as PostgreSQL can compare it. */
-export const comparable = (version: number) => Math.min(version, 2 ** 31 - 1)
+export const comparable = (version: number) => Math.min(version, versionEnd - 1)

@@ -1,7 +1,7 @@
 // Reads what is known of a company at a version, from tables that are not listings.
 
 import { attributesShape } from '../listing/shape.ts'
-import type { HeadRow, RegisterNumber } from '../listing/tables.ts'
+import { type HeadRow, type RegisterNumber, versionEnd } from '../listing/tables.ts'
 import type { Dialect, RowReader } from './dialect.ts'
 import { firstSegmentOf, headColumns, type HeadColumns, headOf, heldByHead } from './head-tables.ts'
 
@@ -15,17 +15,13 @@ export interface Identity extends RegisterNumber {
 
 /** The company that had the identifier $1 in the jurisdiction $2 at the version $3, and lost it. */
 export const formerCompanySql = `
-  select company_id from companies_past
-  where identifier = $1 and jurisdiction = $2 and version <= $3 and until > $3`
+  select company_id from company_states
+  where identifier = $1 and jurisdiction = $2 and since <= $3 and until > $3
+    and until < ${versionEnd}`
 
-type Name = readonly [jurisdiction: string | null, identifier: string | null, since: number]
-type PastName = readonly [...Name, until: number]
-
-// Not by a list of ids, which takes twice as long.
-const presentSql = 'select jurisdiction, identifier, version from companies where id = $1'
-const pastSql = `
-  select jurisdiction, identifier, version, until from companies_past
-  where company_id = $1 order by until`
+const identitySql = `
+  select jurisdiction, identifier, since, version from company_states
+  where company_id = $1 and version <= $2 and until > $2`
 
 /** A company at a version; undefined if it was not known. */
 export async function readIdentity(
@@ -33,16 +29,11 @@ export async function readIdentity(
   companyId: number,
   version: number,
 ): Promise<Identity | undefined> {
-  // In this order: a state that is replaced meanwhile is then found among the former ones.
-  const [now] = await db.rows<Name>(presentSql, companyId)
-  const past = await db.rows<PastName>(pastSql, companyId)
-  const states: readonly PastName[] = now === undefined ? past : [...past, [...now, Infinity]]
-  const then = states.find(([, , since, until]) => since <= version && until > version)
-  if (then === undefined) return undefined
-  const [jurisdiction, identifier, since] = then
-  // Its identifier may have become known only later.
-  const changes = past.map(([, , , until]) => until).filter((until) => until <= version)
-  return { jurisdiction, identifier, since, changedIn: Math.max(since, ...changes) }
+  type Columns = readonly [string | null, string | null, since: number, changedIn: number]
+  const [found] = await db.rows<Columns>(identitySql, companyId, version)
+  if (found === undefined) return undefined
+  const [jurisdiction, identifier, since, changedIn] = found
+  return { jurisdiction, identifier, since, changedIn }
 }
 
 const lastTraceSql = `

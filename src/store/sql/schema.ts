@@ -1,6 +1,7 @@
 // The tables of a store that are the same in both databases, except for the names of types.
 
 import { OperatorError } from '../../config/operator-error.ts'
+import { versionEnd } from '../listing/tables.ts'
 
 /** @param found the format of the tables, which another version has made. */
 export function otherFormat(store: string, found: unknown, format: number): OperatorError {
@@ -22,8 +23,8 @@ export interface SchemaDialect {
   readonly byKey: string
   /** A further column of `store`, with a comma. */
   readonly formatColumn: string
-  /** What follows the columns of companies, if no two of them may have the same name. */
-  readonly uniqueNames: string
+  /** Creates an index of company_states by name. */
+  readonly namesIndex: string
   /** How the index of assigned ids is created. */
   readonly uniqueIds: 'unique index' | 'index'
 }
@@ -97,25 +98,26 @@ const registryTables = (d: SchemaDialect) => `
 `
 
 const companyTables = (d: SchemaDialect) => `
-  -- A company known only from a record's company_id has no jurisdiction and identifier yet.
-  create table companies (
-    id ${d.long} primary key,
-    jurisdiction ${d.text},
-    identifier ${d.text},
-    version integer not null${d.uniqueNames}
-  );
-
-  -- The name that a company had, or that it was known, from \`version\` until before \`until\`.
-  create table companies_past (
+  -- How its register names a company from \`version\` on until before \`until\`, the highest number
+  -- for the present. A company known only from a record's company_id has no jurisdiction and
+  -- identifier yet.
+  create table company_states (
     company_id ${d.long} not null,
-    until integer not null,
     version integer not null,
+    until integer not null,
+    -- The version that made the company known.
+    since integer not null,
     jurisdiction ${d.text},
     identifier ${d.text},
-    primary key (company_id, until)
+    primary key (company_id, version)
   )${d.byKey};
 
-  create index companies_past_by_name on companies_past (identifier, jurisdiction);
+  ${d.namesIndex};
+
+  -- The companies that are known now.
+  create view companies as
+    select company_id as id, jurisdiction, identifier, since as version
+    from company_states where until = ${versionEnd};
 
   -- The name of each company that has one.
   create table names (company_id ${d.long} primary key, name ${d.text} not null);

@@ -71,15 +71,9 @@ const changeOfLineageSql = changeBy('lineage')
 /** How many imports are kept. */
 const changesMax = 10_000
 
-/**
- * The version that made the company $1 known, as of the version $2; null if it was not. A company
- * that got its name later, and was forgotten, has two past states from that version on.
- */
+/** The version that made the company $1 known, as of the version $2. */
 const knownSinceSql = `
-  select coalesce(
-    (select version from companies where id = $1 and version <= $2),
-    (select min(version) from companies_past where company_id = $1 and version <= $2 and until > $2)
-  )`
+  select since from company_states where company_id = $1 and version <= $2 and until > $2`
 
 /** Reads which imports made versions, and keeps them; and which versions made companies known. */
 export function createVersionReads(rows: RowReader['rows']) {
@@ -110,9 +104,7 @@ export function createVersionReads(rows: RowReader['rows']) {
       })
     },
     knownSince: (companyId, version) =>
-      after(rows<[number | null]>(knownSinceSql, companyId, version), ([row]) => {
-        return row?.[0] ?? undefined
-      }),
+      after(rows<[number]>(knownSinceSql, companyId, version), ([row]) => row?.[0]),
   } satisfies Pick<ServingReads, 'change' | 'knownSince'> & { note: typeof note }
 }
 

@@ -6,7 +6,7 @@ import { createSharedTables } from '../sql/schema.ts'
 /** `Doss`: the `PRAGMA application_id` of a Dossier store. */
 export const applicationId = 0x446f7373
 /** The `PRAGMA user_version`, raised whenever the tables change their meaning. */
-export const schemaVersion = 7
+export const schemaVersion = 8
 
 /** A setting that only takes effect before anything is written. */
 export const filePragma = 'pragma page_size = 32768'
@@ -18,8 +18,10 @@ const sharedTables = createSharedTables({
   bytes: 'blob',
   byKey: ' without rowid',
   formatColumn: '',
-  // In this order, so that it finds an identifier in every jurisdiction, too.
-  uniqueNames: ', unique (identifier, jurisdiction)',
+  // In this order, so that it finds an identifier in every jurisdiction, too. No two companies have
+  // the same name at the same time, so none of them loses it in the same version as another one.
+  namesIndex: `create unique index company_states_by_name
+    on company_states (identifier, jurisdiction, until)`,
   uniqueIds: 'unique index',
 })
 

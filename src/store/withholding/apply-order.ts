@@ -3,7 +3,6 @@
 import type { Resource } from '../../resources/resource.ts'
 import { attributesInTurn } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
-import { namesOf } from '../companies/register-names.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import { numberSegments } from '../listing/write-listings.ts'
@@ -92,7 +91,7 @@ export async function applyOrder(
   }
   const { subject } = wanted
   const erasing = 'company' in subject ? companiesOf(wanted) : []
-  const former = await namesOf(tables, erasing)
+  const former = await tables.statesById(erasing)
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
   const names = await keepNames(work)
@@ -118,7 +117,7 @@ async function withholdSubject(
   if ('company' in subject) {
     // A restored backup may be from before such a company, or have another one with its id.
     const ids = (wanted.found?.companies ?? []).map(({ id }) => id)
-    const taken = new Set((await namesOf(work.tables, ids)).map(({ id }) => id))
+    const taken = new Set((await work.tables.statesById(ids)).map(({ id }) => id))
     const free = ids.filter((id) => id > 0 && !taken.has(id))
     return { ids: [], keys: [], phrases: [], companies: await eraseCompanies(work, former, free) }
   }
@@ -170,10 +169,9 @@ async function eraseCompanies(
       await tables.dropHeads(listing, await tables.headsOf(listing, [companyId]))
     }
     await tables.dropCompanies([companyId])
-    await tables.dropPastCompanies([companyId])
     // The id stays reserved, by a past state before all versions, which no reader can ask for.
-    const reserved = { jurisdiction: null, identifier: null, version: 0, until: 1 }
-    await tables.putPastCompanies([{ id: companyId, ...reserved }])
+    const reserved = { jurisdiction: null, identifier: null, since: 0, version: 0, until: 1 }
+    await tables.putCompanies([{ id: companyId, ...reserved }])
   }
   return listed(work, companies, names)
 }
@@ -197,7 +195,7 @@ export async function nameCompanies(
   companies: Iterable<number>,
 ): Promise<Found['companies']> {
   const ids = [...new Set(companies)]
-  return listed(work, ids, await namesOf(work.tables, ids))
+  return listed(work, ids, await work.tables.statesById(ids))
 }
 
 /** @param names the present and past names of the companies. */

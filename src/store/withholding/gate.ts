@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
-import { namesOf } from '../companies/register-names.ts'
 import type { ImportOutcome, ImportPlan, StagedRow } from '../importing.ts'
 import { inTurns } from '../listing/in-batches.ts'
 import { digestOf } from '../record-texts.ts'
@@ -98,7 +97,7 @@ async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names
   const hasher = createHasher(list.salt)
   const names = new Map<number, readonly string[]>()
   for await (const some of inTurns(ids, idsAtOnce)) {
-    for (const [id, own] of hashNames(hasher, await namesOf(tables, some))) names.set(id, own)
+    for (const [id, own] of hashNames(hasher, await tables.statesById(some))) names.set(id, own)
   }
   return names
 }

@@ -2,7 +2,6 @@
 // registry, which has assigned other ids, by hashes of natural keys and of names of companies, as
 // the gate of imports does, and earlier ones where an import has found what they mean.
 
-import { namesOf } from '../companies/register-names.ts'
 import type { ImportPlan } from '../importing.ts'
 import type { CompanyName, IdentifyingName } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
@@ -139,7 +138,7 @@ async function idsInRegistry(
   hasher: Hasher,
 ): Promise<number[]> {
   const known = companies.map(({ id }) => id)
-  return idsHere(companies, hashNames(hasher, await namesOf(tables, known)))
+  return idsHere(companies, hashNames(hasher, await tables.statesById(known)))
 }
 
 const idsAtOnce = 1_000
@@ -163,7 +162,7 @@ async function companyIdsOf(
     const [jurisdiction, identifier] = company
     return idsOfCompanies(db, [{ id: null, jurisdiction, identifier }])
   }
-  return [company, ...(await idsOfCompanies(db, await namesOf(db.tables, [company])))]
+  return [company, ...(await idsOfCompanies(db, await db.tables.statesById([company])))]
 }
 
 function identifyingName({ jurisdiction, identifier }: NamedCompany): IdentifyingName[] {
@@ -260,15 +259,11 @@ async function findKeys(db: RegistryDatabase, byKey: Sought, hasher: Hasher): Pr
 }
 
 async function findCompanies(db: RegistryDatabase, byName: Sought, hasher: Hasher): Promise<void> {
-  const named = 'jurisdiction, identifier from'
-  for (const sql of [
-    `select id, ${named} companies where identifier is not null`,
-    `select company_id, ${named} companies_past where identifier is not null`,
-  ]) {
-    for await (const rows of db.batches<[id: number, ...name: [string, string]]>(sql)) {
-      for (const [id, ...name] of rows) {
-        for (const ids of byName.get(hasher('company', ...name)) ?? []) ids.add(id)
-      }
+  const sql = `
+    select company_id, jurisdiction, identifier from company_states where identifier is not null`
+  for await (const rows of db.batches<[id: number, ...name: [string, string]]>(sql)) {
+    for (const [id, ...name] of rows) {
+      for (const ids of byName.get(hasher('company', ...name)) ?? []) ids.add(id)
     }
   }
 }

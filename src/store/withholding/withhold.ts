@@ -3,7 +3,6 @@
 // to it.
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
-import { namesOf } from '../companies/register-names.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { applyOrder, type Course } from './apply-order.ts'
 import { type AskedSubject, nothingThere } from './asked-subject.ts'
@@ -71,7 +70,7 @@ export function withhold(
     const context = { db, resources: place.resources, hasher }
     const applied = await applyOrder(context, wanted, request)
     if (applied.version === undefined) {
-      const named = await namesOf(db.tables, [...(wanted.located?.companies ?? [])])
+      const named = await db.tables.statesById([...(wanted.located?.companies ?? [])])
       throw nothingThere(request, named.length > 0)
     }
     const { version, touched, names, found } = applied

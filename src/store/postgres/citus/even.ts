@@ -28,9 +28,9 @@ const versionsSql = `
 
 // An id for each node, of a company that is or would be there: with so many, every shard has one.
 const placesSql = `
-  with shards as (select shardid from pg_dist_shard where logicalrelid = 'companies'::regclass)
+  with shards as (select shardid from pg_dist_shard where logicalrelid = 'company_states'::regclass)
   select min(id) from (
-    select id, get_shard_id_for_distribution_column('companies', id) as shardid
+    select id, get_shard_id_for_distribution_column('company_states', id) as shardid
     from generate_series(1, 20 * (select count(*) from shards)) id
   ) ids join pg_dist_placement p using (shardid) group by p.groupid`
 

@@ -6,11 +6,11 @@ import { rowsIn } from '../pool-rows.ts'
 
 /** A value of a table's distribution column: it determines on which node the row is. */
 export interface Place {
-  readonly table: 'companies' | 'company_names'
+  readonly table: 'company_states' | 'company_names'
   readonly value: string | number
 }
 
-export const companyPlace = (id: number): Place => ({ table: 'companies', value: id })
+export const companyPlace = (id: number): Place => ({ table: 'company_states', value: id })
 
 /**
  * Runs statements that read one place, or several nodes if that is undefined.

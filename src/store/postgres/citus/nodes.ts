@@ -35,7 +35,7 @@ export type NodeRole = 'coordinator' | 'worker'
 /** On which kind of node a session is; undefined if Citus has not distributed the tables. */
 export async function findNodeRole(client: Client): Promise<NodeRole | undefined> {
   const citus = await findCitus(client)
-  if (citus?.tables.includes('companies') !== true) return undefined
+  if (citus?.tables.includes('company_states') !== true) return undefined
   return citus.isOnWorker ? 'worker' : 'coordinator'
 }
 
