@@ -2,7 +2,7 @@
 // yet.
 
 import { attributesShape } from '../listing/shape.ts'
-import type { CompanyStates, ListingLookups, TraceRow } from '../listing/tables.ts'
+import type { CompanyRow, ListingLookups, TraceRow } from '../listing/tables.ts'
 import { splitTexts } from '../record-texts.ts'
 import { createPace } from '../serving/pace.ts'
 import { type CompanyTexts, readCompanyTexts } from './company-texts.ts'
@@ -41,8 +41,8 @@ async function addKnown(reading: Reading): Promise<void> {
     const versionOf = (n: number) =>
       Math.max(present.versions[n] ?? 0, traced.get(present.ids[n] ?? 0) ?? 0)
     for (const change of cutByVersion(all, versionOf)) page.add(change)
-    passed += states.ids.length - present.ids.length
-    const companyId = states.ids.at(-1) ?? 0
+    passed += states.length - present.ids.length
+    const companyId = states.at(-1)?.id ?? 0
     if (passed > passedMax) page.cut({ listing, version: 0, companyId, record: undefined })
     if (page.isFull()) return
     await pace()
@@ -70,10 +70,14 @@ function lastOf(traces: readonly TraceRow[]): ReadonlyMap<number, number> {
 }
 
 /** The companies after those of the last page, with all states of each. */
-async function* allCompanies({ tables, asked, page }: Reading): AsyncGenerator<CompanyStates> {
+async function* allCompanies({
+  tables,
+  asked,
+  page,
+}: Reading): AsyncGenerator<readonly CompanyRow[]> {
   const last = asked.after?.listing === listing ? asked.after.companyId : 0
   if (asked.companyId !== undefined) {
-    if (asked.companyId > last) yield await tables.companyStates([asked.companyId])
+    if (asked.companyId > last) yield await tables.statesById([asked.companyId])
     return
   }
   const begin = page.left()
@@ -81,8 +85,8 @@ async function* allCompanies({ tables, asked, page }: Reading): AsyncGenerator<C
     const limit = Math.min(atOnce, page.left().limit)
     const states = await tables.nextCompanies({ after, limit })
     yield states
-    if (states.ids.length < limit) return
-    after = states.ids.at(-1) ?? after
+    if (states.length < limit) return
+    after = states.at(-1)?.id ?? after
     const left = page.left()
     const bytes = (begin.bytesMax - left.bytesMax) / Math.max(1, begin.limit - left.limit)
     const fitting = Math.ceil(left.bytesMax / Math.max(1, bytes))
@@ -100,7 +104,7 @@ async function addChanged(reading: Reading): Promise<void> {
   const isKnown = span.since >= span.earliest
   for await (const changed of changedListings(reading, listing)) {
     const ids = changed.map(({ companyId }) => companyId).sort((a, b) => a - b)
-    const states = await tables.companyStates(ids)
+    const states = await tables.statesById(ids)
     const textsAt = async (version: number) => {
       const { ids: known, lengths, texts } = await readCompanyTexts(reading, states, version)
       const split = splitTexts(texts, lengths)

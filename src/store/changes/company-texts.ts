@@ -8,7 +8,7 @@ import { companyMembers, statesOf } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
 import { placesOf } from '../companies/usual-index.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { CompanyRow, CompanyStates } from '../listing/tables.ts'
+import type { CompanyRow } from '../listing/tables.ts'
 import type { Reading } from './read-changes.ts'
 import { asBytes } from '../record-texts.ts'
 import { createUsual } from './usual-texts.ts'
@@ -27,11 +27,11 @@ export interface CompanyTexts {
 /** @param states of companies, all of each. */
 export async function readCompanyTexts(
   { tables }: Reading,
-  states: CompanyStates,
+  states: readonly CompanyRow[],
   version: number,
 ): Promise<CompanyTexts> {
   const sources = await tables.sources(version)
-  const identities = identitiesAt(version, states)
+  const identities = states.filter((one) => one.version <= version && one.until > version)
   const ids = identities.map(({ id }) => id)
   // Without a register, no company has to be looked up.
   const isAnySaid = await tables.hasHeads(attributesShape.listing)
@@ -52,21 +52,4 @@ export async function readCompanyTexts(
   })
   const lengths = texts.map(({ length }) => length)
   return { ids, versions, lengths, texts: Buffer.from(texts.join(), 'latin1') }
-}
-
-type Identity = Pick<CompanyRow, 'id' | 'jurisdiction' | 'identifier' | 'since'>
-
-/** Who companies were at a version: those that were known then. */
-function identitiesAt(version: number, states: CompanyStates): readonly Identity[] {
-  const found: Identity[] = []
-  for (const [n, id] of states.ids.entries()) {
-    const { [n]: from = Infinity } = states.versions
-    const { [n]: until = 0 } = states.untils
-    if (from > version || until <= version) continue
-    const { [n]: jurisdiction = null } = states.jurisdictions
-    const { [n]: identifier = null } = states.identifiers
-    const { [n]: since = from } = states.since
-    found.push({ id, jurisdiction, identifier, since })
-  }
-  return found
 }

@@ -29,8 +29,6 @@ const createOpenings = (entries: Buffer, sources: Sources) =>
     return { text, member, source: record.source, next: -1 }
   })
 
-type Company = Pick<CompanyRow, 'id' | 'jurisdiction' | 'identifier'>
-
 /** @returns a function that makes the text of a company; companies are in the order of `said`. */
 export function createUsual({ texts, entries }: CompanyStatements, sources: Sources) {
   const text = texts.toString('latin1')
@@ -53,7 +51,7 @@ export function createUsual({ texts, entries }: CompanyStatements, sources: Sour
     return asJson(nameOf([record], sources) ?? null)
   }
 
-  return ({ id, jurisdiction, identifier }: Company, place?: StatementPlace): string => {
+  return ({ id, jurisdiction, identifier }: CompanyRow, place?: StatementPlace): string => {
     const names = `"jurisdiction":${asJson(jurisdiction)},"identifier":${asJson(identifier)}`
     const start = `{"id":${id},${names},"name":`
     if (place === undefined || place.indexEnd === place.indexStart) {

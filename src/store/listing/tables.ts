@@ -170,19 +170,6 @@ export interface NamingSource {
 }
 
 /**
- * Present and past states of companies (`CompanyRow`), in the order of ids and versions: lists with
- * an element for each state.
- */
-export interface CompanyStates {
-  readonly ids: readonly number[]
-  readonly jurisdictions: readonly (string | null)[]
-  readonly identifiers: readonly (string | null)[]
-  readonly since: readonly number[]
-  readonly versions: readonly number[]
-  readonly untils: readonly number[]
-}
-
-/**
  * What sources say about companies, the index of the first segment of each: lists with an element
  * for each company, in ascending order of their ids, and the bytes of all of them, one after
  * another.
@@ -248,8 +235,7 @@ export interface ListingLookups extends ListingReads {
   /** The same of the last version, without the texts. */
   statementIndexes(ids: readonly number[]): Awaitable<StatementIndexes>
   /** All states of the next companies: of fewer if some have several. */
-  nextCompanies(range: CompanyRange): Awaitable<CompanyStates>
-  companyStates(ids: readonly number[]): Awaitable<CompanyStates>
+  nextCompanies(range: CompanyRange): Awaitable<readonly CompanyRow[]>
   /** Heads in a span of versions. */
   changedHeads(listing: string, range: ChangedRange): Awaitable<readonly ChangedListing[]>
   /** Traces in a span of versions; where a listing has a head there, none is its last change. */

@@ -7,7 +7,6 @@ import { attributesShape } from '../listing/shape.ts'
 import {
   type CompanyRow,
   type CompanyStatements,
-  type CompanyStates,
   type ListingTables,
   type RegisterNumber,
   type StatementIndexes,
@@ -50,6 +49,7 @@ export function companyLookups(db: RowReader) {
   const { dialect: d } = db
   const isAsked = d.isOneOf('s.company_id', '$1', 'bigint')
   const states = `select ${stateColumns} from company_states s where ${isAsked}`
+  const nextCompanies = lookup(db, nextStates, companyOf)
   type SourceColumns = readonly [id: number, name: string, nameAttributes: string | null]
   return {
     sources: (version) =>
@@ -65,34 +65,20 @@ export function companyLookups(db: RowReader) {
       d.gather(db, saidOf(d), attributesShape.listing, ids, comparable(version)),
     statementIndexes: (ids) =>
       d.gather(db, indexesOf(d), attributesShape.listing, ids, comparable(Infinity)),
-    nextCompanies: ({ after: last, limit }) => d.gather(db, statesWhere(isNext), last, limit),
-    companyStates: (ids) => d.gather(db, statesWhere(isAsked), ids),
+    nextCompanies: ({ after: last, limit }) => nextCompanies(last, limit),
   } satisfies Partial<ListingTables>
 }
 
 /** All states of a company are read together. */
-const isNext = `
-  company_id > $1 and company_id <= (
+const nextStates = `
+  select ${stateColumns} from company_states s
+  where company_id > $1 and company_id <= (
     select max(company_id) from (
       select company_id from company_states where company_id > $1
       order by company_id, version limit $2
     ) n
-  )`
-
-const statesWhere = (condition: string): GatherQuery<CompanyStates> => ({
-  values: {
-    ids: 'k.company_id',
-    jurisdictions: 'k.jurisdiction',
-    identifiers: 'k.identifier',
-    since: 'k.since',
-    versions: 'k.version',
-    untils: 'k.until',
-  },
-  bytes: {},
-  from: `from (
-    select * from company_states s where ${condition} order by company_id, version
-  ) k`,
-})
+  )
+  order by company_id, version`
 
 /** All its joins are on the company, as a distributed database needs. */
 function indexesOf(d: Dialect): GatherQuery<StatementIndexes> {
@@ -124,13 +110,9 @@ function thoseNamed<T extends RegisterNumber>(
   rows: readonly T[],
   names: readonly IdentifyingName[],
 ): T[] {
-  const asked = new Map<string | null, Set<string | null>>()
-  for (const [jurisdiction, identifier] of names) {
-    const known = asked.get(jurisdiction)
-    if (known === undefined) asked.set(jurisdiction, new Set([identifier]))
-    else known.add(identifier)
-  }
-  return rows.filter((one) => asked.get(one.jurisdiction)?.has(one.identifier))
+  // A jurisdiction has no colon, so no two names have the same key.
+  const asked = new Set(names.map(([jurisdiction, identifier]) => `${jurisdiction}:${identifier}`))
+  return rows.filter((one) => asked.has(`${one.jurisdiction}:${one.identifier}`))
 }
 
 const identifiersOf = (names: readonly IdentifyingName[]) => [
