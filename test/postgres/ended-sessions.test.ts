@@ -7,12 +7,12 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import {
-  createSessions,
   openPool,
   openSession,
-  socketOf,
+  openSessions,
+  withConnection,
 } from '../../src/store/postgres/connect.ts'
-import { createSnapshots, rowsIn, withConnection } from '../../src/store/postgres/pool-rows.ts'
+import { createSnapshots, rowsIn } from '../../src/store/postgres/pool-rows.ts'
 import { storeError } from '../../src/store/postgres/url.ts'
 import { openPort } from '../support/free-port.ts'
 import { onCitus, patientBounds, testServerUrl } from '../support/store-at.ts'
@@ -84,8 +84,9 @@ test('a limit for idle sessions, meant for others, ends none of ours', async (t)
 })
 
 test('the operations of a command share a session until one fails, or it is lost', async (t) => {
-  const { use, take, close } = createSessions(testServerUrl(), {})
-  t.after(close)
+  const sessions = openSessions(testServerUrl())
+  t.after(() => sessions.end())
+  const use = <T>(work: (client: Client) => Promise<T>) => withConnection(sessions, work)
   const readPid = async (client: Client) => {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
     return rows[0]?.pid
@@ -102,14 +103,14 @@ test('the operations of a command share a session until one fails, or it is lost
   const other = await openSession(testServerUrl())
   t.after(() => other.end())
   await other.query('select pg_terminate_backend($1::integer, 10000)', [second])
-  await until(() => socketOf(session).destroyed, 'the session is lost')
+  await until(() => session.connection.stream.destroyed, 'the session is lost')
   const third = await use(readPid)
   assert.notEqual(third, second)
 
-  const taken = await take()
-  t.after(() => taken.end())
+  const taken = await sessions.connect()
   assert.equal(await readPid(taken), third)
   assert.notEqual(await use(readPid), third, 'what is taken belongs to its taker')
+  taken.release()
 })
 
 // PostgreSQL has it from version 17 on.

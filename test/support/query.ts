@@ -2,24 +2,24 @@
 
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { type Client, types } from 'pg'
-import { createSessions } from '../../src/store/postgres/connect.ts'
+import { openSessions, withConnection } from '../../src/store/postgres/connect.ts'
 
 // As text, the way the embedded store has it.
 types.setTypeParser(types.builtins.JSON, String)
 
 const { port, isAnswered } = workerData as { port: MessagePort; isAnswered: Int32Array }
 
-let last = { db: '', sessions: createSessions('', {}) }
+let last = { db: '', sessions: openSessions('postgres://localhost') }
 
 async function ask(db: string, sql: string): Promise<object> {
   if (db !== last.db) {
-    await last.sessions.close()
-    last = { db, sessions: createSessions(db, {}) }
+    await last.sessions.end()
+    last = { db, sessions: openSessions(db) }
   }
   try {
     // Several statements have several results; the last one counts.
     const query = async (client: Client) => [await client.query<object>(sql)].flat()
-    return { rows: (await last.sessions.use(query)).at(-1)?.rows }
+    return { rows: (await withConnection(last.sessions, query)).at(-1)?.rows }
   } catch (error) {
     return { error: String(error) }
   }

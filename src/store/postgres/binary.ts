@@ -66,52 +66,29 @@ const headerLength = 5
  */
 function createReceiver(connection: DriverConnection, others: EventEmitter): Receive {
   let isBinary = false
-  /** A message whose end has not arrived yet: memory for all of it, or at first for its header. */
-  let partial: Buffer | undefined
-  let filled = 0
   connection.on('rowDescription', ({ fields }: { fields: readonly { format: string }[] }) => {
     isBinary = fields[0]?.format === 'binary'
   })
-
-  // The columns of a row are known when the messages before it have been parsed.
-  const isRow = (bytes: Buffer, at: number) => bytes[at] === dataRow && isBinary
-  const passRow = (row: Buffer) =>
-    connection.emit('dataRow', { name: 'dataRow', fields: fieldsOf(row) })
-
-  /** Passes on complete messages, those of other kinds together; returns where the rest begins. */
-  function passComplete(bytes: Buffer, from: number): number {
-    let [start, at] = [from, from]
-    const passOthers = () => {
-      if (start < at) others.emit('data', copyOf(bytes, start, at))
-      start = at
-    }
-    for (let end; (end = at + lengthOf(bytes, at)) <= bytes.length; at = end) {
-      if (bytes[at] === dataRow) passOthers()
-      if (!isRow(bytes, at)) continue
-      passRow(copyOf(bytes, at, end))
-      start = end
-    }
-    passOthers()
-    return at
+  const pass = (message: Buffer) => {
+    if (message[0] !== dataRow || !isBinary) others.emit('data', message)
+    else connection.emit('dataRow', { name: 'dataRow', fields: fieldsOf(message) })
   }
 
+  /** What has arrived of a message whose header or end is still to come. */
+  let partial: { readonly message: Buffer; filled: number } | undefined
   return (bytes) => {
-    let at = 0
-    while (at < bytes.length) {
-      if (partial === undefined) {
-        at = passComplete(bytes, at)
-        if (at === bytes.length) return
-        ;[partial, filled] = [allocate(lengthOf(bytes, at)), 0]
+    for (let at = 0; at < bytes.length;) {
+      const { message, filled } = partial ?? { message: allocate(lengthOf(bytes, at)), filled: 0 }
+      const count = bytes.copy(message, filled, at)
+      at += count
+      partial = filled + count < message.length ? { message, filled: filled + count } : undefined
+      if (partial !== undefined) return
+      const length = lengthOf(message, 0)
+      if (length === message.length) pass(message)
+      else {
+        partial = { message: allocate(length), filled: message.length }
+        message.copy(partial.message)
       }
-      const count = bytes.copy(partial, filled, at)
-      ;[at, filled] = [at + count, filled + count]
-      if (filled < partial.length) return
-      const whole = partial
-      const length = lengthOf(whole, 0)
-      partial = length > filled ? copyOf(whole, 0, filled, length) : undefined
-      if (partial !== undefined) continue
-      if (isRow(whole, 0)) passRow(whole)
-      else others.emit('data', whole)
     }
   }
 }
@@ -119,12 +96,6 @@ function createReceiver(connection: DriverConnection, others: EventEmitter): Rec
 /** The length of a message; of its header, as long as that is not complete. */
 function lengthOf(bytes: Buffer, at: number): number {
   return bytes.length - at < headerLength ? headerLength : 1 + bytes.readUInt32BE(at + 1)
-}
-
-function copyOf(bytes: Buffer, from: number, to: number, length = to - from): Buffer {
-  const copy = allocate(length)
-  bytes.copy(copy, 0, from, to)
-  return copy
 }
 
 /** Larger messages have memory of their own, smaller ones share what Node makes for several. */

@@ -1,12 +1,19 @@
 // Connects to PostgreSQL: a session for a command, a pool for a server.
 
-import { addAbortListener } from 'node:events'
-import type { Socket } from 'node:net'
-import { type Client, type ClientBase, type ClientConfig, DatabaseError, Pool, types } from 'pg'
+import {
+  type Client,
+  type ClientConfig,
+  DatabaseError,
+  Pool,
+  type PoolClient,
+  type PoolConfig,
+  types,
+} from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { LockWait } from '../work-watch.ts'
 import { binaryParser, createClient } from './binary.ts'
 import { describeUrl, parseUrl, refusedByDriver, schemaIn } from './url.ts'
+import { aroundQueries, watchLocks } from './watch-locks.ts'
 
 /** Limits on a server's use of PostgreSQL. */
 export interface ServingBounds {
@@ -21,73 +28,12 @@ export interface ServingBounds {
 /** Limits of a command that reads: no client waits for it, and its server may be far away. */
 export const commandBounds: ServingBounds = { pool: 10, statementMs: 300_000, waitMs: 30_000 }
 
-/** The socket of a session, which is not in the driver's types. */
-export function socketOf(client: ClientBase): Socket {
-  return (client as unknown as { readonly connection: { readonly stream: Socket } }).connection
-    .stream
-}
-
 /** Settings of a session, as for `set`. */
 export type SessionSettings = Readonly<Record<string, string | number>>
 
 // Our timeout exceeds the server's by this much, so that the server's own error comes first. A hung
 // server sends none.
 const graceMs = 200
-
-/**
- * Opens a session for a command, without the time limits of requests.
- *
- * @throws OperatorError if the driver refuses the URL, or a pooler does not leave it its session of
- *   the server.
- */
-export async function openSession(
-  db: string,
-  settings: SessionSettings = {},
-  wait?: LockWait,
-): Promise<Client> {
-  const client = makeClient(db)
-  // It may be lost as soon as it is connected.
-  client.once('error', (reason: Error) => failWith(client, reason))
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    const pid = await applySettings(client, db, { ...commandSettings, ...settings })
-    if (isPooled(client, pid)) await refuseSharedSessions(client, db, pid)
-    if (wait !== undefined) watchLocks(client, db, pid, wait)
-    return client
-  } catch (error) {
-    // If the driver itself gives up, as without a password, it leaves the connection open; the
-    // server would close it after a minute.
-    socketOf(client).destroy()
-    throw error
-  }
-}
-
-function makeClient(db: string): Client {
-  const own = {
-    application_name: 'dossier',
-    connectionTimeoutMillis: 10_000,
-    // Nothing between here and the server forgets a session that waits for long files.
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 60_000,
-  }
-  const config = { ...clientConfig(db), ...own }
-  try {
-    return createClient(config)
-  } catch (error) {
-    throw refusedByDriver(db, error)
-  }
-}
-
-/** Makes queries of a lost session fail with the reason; the driver only says that it is lost. */
-function failWith(client: Client, reason: Error): void {
-  const ask = client.query.bind(client) as (...asked: unknown[]) => unknown
-  const query = (...asked: unknown[]) => {
-    const answer = ask(...asked)
-    return answer instanceof Promise ? answer.catch(() => Promise.reject(reason)) : answer
-  }
-  client.query = query as typeof client.query
-}
 
 // The codes of errors of a statement alone. (The server may tell severities in any language.)
 const codesOfStatements = /^(22|23|42|53[124]|54|55|57014)/
@@ -113,7 +59,7 @@ const settingsSql = `
  * startup parameters.
  */
 async function applySettings(
-  client: ClientBase,
+  client: Client,
   db: string,
   settings: SessionSettings,
 ): Promise<number | undefined> {
@@ -134,59 +80,8 @@ async function applySettings(
 }
 
 /** A pooler announces numbers of its own; the driver's types leave them out. */
-function isPooled(client: ClientBase, pid: number | undefined): boolean {
+function isPooled(client: Client, pid: number | undefined): boolean {
   return (client as unknown as { readonly processID: number }).processID !== pid
-}
-
-/** How long a statement of a command may run before it is asked whether it waits for a lock. */
-const patientMs = 3_000
-
-// Advisory locks are those of other commands, which are reported at once (transaction.ts).
-const awaitedSql = `
-  select coalesce('the table ' || c.relname, 'rows') as locked
-  from pg_locks l left join pg_class c on c.oid = l.relation
-  where l.pid = $1 and not l.granted and l.locktype <> 'advisory' limit 1`
-
-/**
- * Reports if a statement of a command has to wait for a lock of another session; a signal ends the
- * wait, and the session, whose statements fail with its reason.
- */
-function watchLocks(
-  client: ClientBase,
-  db: string,
-  pid: number | undefined,
-  { onWait, signal }: LockWait,
-): void {
-  let running = 0
-  let isGivenUp = false
-  const look = async () => {
-    const { rows } = await withSession(db, (own) =>
-      own.query<{ locked: string }>(awaitedSql, [pid]),
-    )
-    if (rows[0] === undefined || running === 0) return
-    isGivenUp = signal?.aborted === true
-    if (isGivenUp) socketOf(client).destroy()
-    else onWait(`another session of PostgreSQL has locked ${rows[0].locked}; waiting for it`)
-  }
-  // If no session can be had to look, the statement goes on.
-  const tryLook = () => void (running > 0 && look().catch(() => undefined))
-  const listener = signal && addAbortListener(signal, tryLook)
-  client.once('end', () => listener?.[Symbol.dispose]())
-  const ask = client.query.bind(client) as (...asked: unknown[]) => unknown
-  const query = (...asked: unknown[]) => {
-    const answer = ask(...asked)
-    if (!(answer instanceof Promise)) return answer
-    running += 1
-    const timer = setTimeout(tryLook, patientMs)
-    const ended = answer.finally(() => {
-      running -= 1
-      clearTimeout(timer)
-    })
-    return ended.catch((error: unknown) => {
-      throw isGivenUp ? (signal?.reason as Error) : error
-    })
-  }
-  client.query = query as typeof client.query
 }
 
 /** In PgBouncer's modes `transaction` and `statement`, nothing that a session sets is kept. */
@@ -203,53 +98,6 @@ async function refuseSharedSessions(client: Client, db: string, pid: number | un
     `${describeUrl(db)}: the pooler there does not keep sessions; ` +
       'have it do so (PgBouncer: pool_mode = session), or name PostgreSQL itself in --db',
   )
-}
-
-/** Runs `work` in a session of its own, which is closed afterwards. */
-export async function withSession<T>(
-  db: string,
-  work: (client: Client) => Promise<T>,
-  settings: SessionSettings = {},
-  wait?: LockWait,
-): Promise<T> {
-  const client = await openSession(db, settings, wait)
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
-
-export type Sessions = ReturnType<typeof createSessions>
-
-/**
- * Makes the sessions of a command, for one operation after another. An operation gets the session
- * of the one before, since to begin another takes longer than most operations.
- */
-export function createSessions(db: string, settings: SessionSettings, wait?: LockWait) {
-  let kept: Client | undefined
-
-  /** A session for its taker alone, who has to end it. */
-  async function take(): Promise<Client> {
-    const client = kept
-    kept = undefined
-    const isOpen = client !== undefined && !socketOf(client).destroyed
-    return isOpen ? client : openSession(db, settings, wait)
-  }
-
-  /** Runs `work` in a session, which ends if that fails: it may be in a transaction. */
-  async function use<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = await take()
-    try {
-      const result = await work(client)
-      kept ??= client
-      return result
-    } finally {
-      if (kept !== client) await client.end()
-    }
-  }
-
-  return { take, use, close: async () => kept?.end() }
 }
 
 // Time limits set in the database are meant for requests. If the client is killed, the server
@@ -269,6 +117,72 @@ const commandSettings: SessionSettings = {
   tcp_keepalives_interval: 10,
   tcp_keepalives_count: 3,
   tcp_user_timeout: 60_000,
+}
+
+/**
+ * Makes the sessions of a command, without the time limits of requests. An operation gets the
+ * session of the one before, since to begin another takes longer than most operations.
+ *
+ * A session is an OperatorError if the driver refuses the URL, or if a pooler does not leave it its
+ * session of the server.
+ */
+export function openSessions(db: string, settings: SessionSettings = {}, wait?: LockWait): Pool {
+  const begin = async (client: Client) => {
+    const pid = await applySettings(client, db, { ...commandSettings, ...settings })
+    if (isPooled(client, pid)) await refuseSharedSessions(client, db, pid)
+    if (wait !== undefined) watchLocks(client, pid, wait, (work) => withSession(db, work))
+  }
+  return createPool(db, begin, {
+    application_name: 'dossier',
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 0,
+    // Nothing between here and the server forgets a session that waits for long files.
+    keepAliveInitialDelayMillis: 60_000,
+  })
+}
+
+/** Opens a session as those of `openSessions`, for its taker alone, who has to end it. */
+export const openSession = (...asked: Parameters<typeof openSessions>): Promise<Client> =>
+  openSessions(...asked).connect()
+
+/** Runs `work` in a session of its own, which is closed afterwards. */
+export async function withSession<T>(
+  db: string,
+  work: (client: Client) => Promise<T>,
+  settings?: SessionSettings,
+  wait?: LockWait,
+): Promise<T> {
+  const client = await openSession(db, settings, wait)
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Runs `work` on a connection, which is kept for others unless it has failed itself, or is left in
+ * a transaction.
+ */
+export async function withConnection<T>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  let isLost = false
+  try {
+    return await work(client)
+  } catch (error) {
+    // A statement that fails, as by a timeout, leaves the session intact, unless the driver has
+    // given up another one that was sent with it.
+    isLost =
+      !isOfStatement(error) ||
+      client.connection.stream.destroyed ||
+      client.getTransactionStatus() !== 'I'
+    throw error
+  } finally {
+    client.release(isLost)
+  }
 }
 
 /**
@@ -297,29 +211,52 @@ export function openPool(
     enable_seqscan: 'off',
     jit: 'off',
   }
-  const begin = async (client: ClientBase) => {
+  const begin = async (client: Client) => {
     const pid = await applySettings(client, db, settings)
-    if (wait !== undefined) watchLocks(client, db, pid, wait)
+    if (wait !== undefined) watchLocks(client, pid, wait, (work) => withSession(db, work))
   }
-  const opened = new Pool({
-    // The pool calls it with `new`, which returns what it makes.
-    Client: createClient as unknown as new () => ClientBase,
-    ...clientConfig(db),
-    // The pool waits for it, which its types do not say.
-    onConnect: (client): unknown => begin(client),
+  return createPool(db, begin, {
     application_name: 'dossier serve',
     pipeline: true,
     max: pool,
     connectionTimeoutMillis: waitMs,
     query_timeout: statementMs + graceMs,
     idleTimeoutMillis: 60_000,
-    keepAlive: true,
   })
-  // The pool drops lost connections; there is nothing to report. A session may end as soon as it is
-  // ready, before anything waits for it.
-  opened.on('error', () => undefined)
-  opened.on('connect', (client) => client.on('error', () => undefined))
-  return opened
+}
+
+/** @param begin prepares a new session. */
+function createPool(db: string, begin: (client: Client) => Promise<void>, own: PoolConfig): Pool {
+  const opened = new Pool({
+    // The pool calls it with `new`, which returns what it makes.
+    Client: function make(config: ClientConfig) {
+      return makeClient(db, config)
+    } as unknown as new () => Client,
+    ...clientConfig(db),
+    // The pool waits for it, which its types do not say.
+    onConnect: (client): unknown => begin(client as Client),
+    keepAlive: true,
+    ...own,
+  })
+  // The pool drops lost connections; there is nothing to report.
+  return opened.on('error', () => undefined)
+}
+
+function makeClient(db: string, config: ClientConfig): Client {
+  try {
+    const client = createClient(config)
+    // A session may end as soon as it is ready; the driver then only says that it is lost.
+    client.on('error', () => undefined)
+    client.once('error', (reason: Error) => {
+      aroundQueries(client, (answer) => answer.catch(() => Promise.reject(reason)))
+    })
+    // If the driver itself gives up, as without a password, it leaves the connection open; the
+    // server would close it after a minute.
+    client.connection.once('error', () => client.connection.stream.destroy())
+    return client
+  } catch (error) {
+    throw refusedByDriver(db, error)
+  }
 }
 
 /** The driver's part of a URL: `schema` is our own parameter. */

@@ -1,7 +1,7 @@
 // Creates the tables, one process at a time, and has Citus distribute them.
 
 import { randomBytes } from 'node:crypto'
-import { type Client, type ClientBase, DatabaseError } from 'pg'
+import { type Client, DatabaseError } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { type RegistryDatabase, readValue } from '../sql/database.ts'
@@ -12,7 +12,7 @@ import type { WithholdingPlace } from '../withholding/follow.ts'
 import type { LockWait } from '../work-watch.ts'
 import { checkNodes, findCitus, findNodeRole, workerRefusal } from './citus/nodes.ts'
 import { withSession } from './connect.ts'
-import { registryOf } from './database.ts'
+import { registryOf } from './tables.ts'
 import {
   createSchema,
   createTables,
@@ -122,7 +122,7 @@ export async function isOutdated(
 }
 
 /** @throws OperatorError that says what to do, if a server cannot read the tables. */
-export async function checkSchema(client: ClientBase, db: string): Promise<void> {
+export async function checkSchema(client: Client, db: string): Promise<void> {
   if (!(await hasTables(client, db))) {
     const advice = 'holds no registry; create it with: dossier import'
     throw new OperatorError(`${describeUrl(db)} ${advice}`)
@@ -160,7 +160,7 @@ const unusableSql = `
  *
  * @throws OperatorError if they are of another format, or if the user may not see them.
  */
-async function hasTables(client: ClientBase, db: string): Promise<boolean> {
+async function hasTables(client: Client, db: string): Promise<boolean> {
   if ((await client.query(storeSql)).rowCount === 0) {
     const schema = schemaIn(db)
     const { rowCount } = await client.query(unusableSql, [schema])

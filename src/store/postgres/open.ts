@@ -1,6 +1,6 @@
 // Opens a store in PostgreSQL for serving, inspecting and writing.
 
-import type { Client, ClientBase } from 'pg'
+import type { Client, Pool } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { shellWord } from '../../text/shell-word.ts'
@@ -10,26 +10,20 @@ import type { StoreReader } from '../reading.ts'
 import { readStoreId, readValue } from '../sql/database.ts'
 import { refuseBehind } from '../withholding/list/agreement.ts'
 import type { ListPlace } from '../withholding/list/list.ts'
-import {
-  type Compacted,
-  createWriter,
-  type StoreWriter,
-  type Use,
-  type WritingAccess,
-} from '../writing.ts'
+import { type Compacted, createWriter, type StoreWriter, type WritingAccess } from '../writing.ts'
 import { findNodeRole, workerRefusal } from './citus/nodes.ts'
 import {
   commandBounds,
-  createSessions,
   openPool,
+  openSessions,
   type ServingBounds,
-  type Sessions,
+  withConnection,
   withSession,
 } from './connect.ts'
-import { distributedSettings, importIn, registryOf } from './database.ts'
 import { checkSchema, hasRegistry, isOutdated, migrate, migrateStore } from './migrate.ts'
 import { createReader } from './read.ts'
 import { ownSchema } from './schema.ts'
+import { distributedSettings, importIn, registryOf } from './tables.ts'
 import { beginWriting } from './transaction.ts'
 import { storeError, describeUrl } from './url.ts'
 import { verify } from './verify.ts'
@@ -53,7 +47,7 @@ export async function openForReading(
       return { storeId, role: await findNodeRole(client) }
     }
     const { storeId, role } = await withSession(db, begin, {}, wait)
-    const check = (client: ClientBase) => checkSchema(client, db)
+    const check = (client: Client) => checkSchema(client, db)
     return createReader(openPool(db, bounds, role !== undefined, wait), { storeId, role, check })
   })
 }
@@ -65,26 +59,23 @@ export function openForInspecting(
   resources: readonly Resource[],
   wait?: LockWait,
 ): Promise<StoreInspector> {
-  const sessions = createSessions(db, { default_transaction_read_only: 'on' }, wait)
-  return opened(db, sessions, async ({ use: useSession, close }) => {
-    const isDistributed = await useSession(async (client) => {
+  const sessions = openSessions(db, { default_transaction_read_only: 'on' }, wait)
+  return opened(db, sessions, async () => {
+    const isDistributed = await withConnection(sessions, async (client) => {
       await checkSchema(client, db)
       await refuseBehind(registryOf(client, db), list, describeUrl(db))
       return (await findNodeRole(client)) !== undefined
     })
-    const registryIn = (client: Client) => registryOf(client, db, isDistributed)
-    const use: Use = (work) => useSession((client) => work(registryIn(client)))
+    const use = useOf(sessions, db, isDistributed)
     return createInspector({ use, list }, resources, {
       verify: (checks, onStep) =>
-        useSession((client) =>
-          verify(client, registryIn(client), { resources, checks, isDistributed }, onStep),
-        ),
+        use((registry) => verify(registry, { resources, checks, isDistributed }, onStep)),
       backup: (path) =>
-        useSession(async (client) => {
-          const schema = await readValue<string>(registryIn(client), quotedSchemaSql)
+        use(async (registry) => {
+          const schema = await readValue<string>(registry, quotedSchemaSql)
           throw noBackup(db, path, String(schema), list)
         }),
-      close,
+      close: () => endIdle(sessions),
     })
   })
 }
@@ -96,9 +87,9 @@ export function openForWriting(
   resources: readonly Resource[],
   wait?: LockWait,
 ): Promise<StoreWriter> {
-  const sessions = createSessions(db, distributedSettings, wait)
-  return opened(db, sessions, async ({ use, take, close }) => {
-    const isDistributed = await use(async (client) => {
+  const sessions = openSessions(db, distributedSettings, wait)
+  return opened(db, sessions, async () => {
+    const isDistributed = await withConnection(sessions, async (client) => {
       if (await isOutdated(client, db, resources)) await migrate(client, db, { list, resources })
       const role = await findNodeRole(client)
       if (role === 'worker') throw workerRefusal(db)
@@ -106,27 +97,33 @@ export function openForWriting(
     })
     const access: WritingAccess = {
       list,
-      use: (work) => use((client) => work(registryOf(client, db, isDistributed))),
-      openImport: async () => importIn(await take(), db, isDistributed),
+      use: useOf(sessions, db, isDistributed),
+      openImport: async () => importIn(await sessions.connect(), db, isDistributed),
       compact: (wait) => withSession(db, (client) => compact(client, db, wait), {}, wait),
-      close,
+      close: () => endIdle(sessions),
     }
     return createWriter(access, resources)
   })
 }
 
+const useOf =
+  (sessions: Pool, db: string, isDistributed: boolean): WritingAccess['use'] =>
+  (work) =>
+    withConnection(sessions, (client) => work(registryOf(client, db, isDistributed)))
+
 /** Opens a store with sessions that are closed if that fails. */
-async function opened<T>(
-  db: string,
-  sessions: Sessions,
-  open: (sessions: Sessions) => Promise<T>,
-): Promise<T> {
+async function opened<T>(db: string, sessions: Pool, open: () => Promise<T>): Promise<T> {
   try {
-    return await explained(db, () => open(sessions))
+    return await explained(db, open)
   } catch (error) {
-    await sessions.close()
+    endIdle(sessions)
     throw error
   }
+}
+
+/** Ends sessions; the pool would wait for those that are in use, or that it could not begin. */
+function endIdle(sessions: Pool): void {
+  sessions.end().catch(() => undefined)
 }
 
 async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import type { InSnapshot, Snapshot } from '../sql/database.ts'
 import { lookupsOver } from '../sql/tables.ts'
 import { readRegistry } from '../sql/versions.ts'
 import type { EvenState } from './citus/even.ts'
-import { isOfStatement, socketOf } from './connect.ts'
+import { withConnection } from './connect.ts'
 import { dialect, distributedDialect } from './dialect.ts'
 import { binaryQuery, listingReads, type Rows } from './tables.ts'
 
@@ -18,25 +18,6 @@ function nameOf(sql: string): string {
   const name = names.get(sql) ?? `statement ${names.size + 1}`
   names.set(sql, name)
   return name
-}
-
-/** Runs `work` on a connection, which is kept for others unless it has failed itself. */
-export async function withConnection<T>(
-  pool: Pool,
-  work: (client: PoolClient) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect()
-  let isLost = false
-  try {
-    return await work(client)
-  } catch (error) {
-    // A statement that fails, as by a timeout, leaves the session intact, unless the driver has
-    // given up another one that was sent with it.
-    isLost = !isOfStatement(error) || socketOf(client).destroyed
-    throw error
-  } finally {
-    client.release(isLost)
-  }
 }
 
 /** Runs statements over a connection; their rows are in binary form. */

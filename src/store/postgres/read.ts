@@ -1,6 +1,6 @@
 // Serves from PostgreSQL: a page is a head and a run of segments, over any connection of a pool.
 
-import type { ClientBase, Pool } from 'pg'
+import type { Client, Pool } from 'pg'
 import { readChanges } from '../changes/read-changes.ts'
 import { readCopy } from '../exports/read-copy.ts'
 import { closing } from '../closing.ts'
@@ -18,7 +18,8 @@ import { readState } from '../withholding/list/agreement.ts'
 import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace, type Place } from './citus/gate.ts'
 import type { NodeRole } from './citus/nodes.ts'
-import { withConnection, rowsIn, createSnapshots } from './pool-rows.ts'
+import { withConnection } from './connect.ts'
+import { rowsIn, createSnapshots } from './pool-rows.ts'
 import { createReads, type DistributedReading } from './reads.ts'
 
 /** `$1` is a key's hash. */
@@ -30,7 +31,7 @@ interface ReaderOptions {
   /** On which node of Citus it is read, if that has distributed its tables. */
   readonly role?: NodeRole | undefined
   /** Throws if a session can no longer read its tables. */
-  readonly check: (client: ClientBase) => Promise<void>
+  readonly check: (client: Client) => Promise<void>
 }
 
 /** Makes the reader of a store whose tables have been checked. */

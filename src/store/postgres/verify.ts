@@ -1,7 +1,7 @@
 // The parts of verifying a store (../history/verify.ts) that are specific to PostgreSQL, which has
 // a tool of its own for the files of tables and indexes (pg_amcheck).
 
-import { type Client, DatabaseError } from 'pg'
+import { DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
@@ -16,12 +16,11 @@ interface VerifyPlan {
 }
 
 export async function verify(
-  client: Client,
   db: RegistryDatabase,
   { resources, checks, isDistributed }: VerifyPlan,
   onStep: (step: string) => void,
 ): Promise<Verification> {
-  await client.query('begin isolation level repeatable read, read only')
+  await db.run('begin isolation level repeatable read, read only')
   const verified = {
     ...db,
     damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
@@ -32,7 +31,7 @@ export async function verify(
     },
   }
   const found = await verifyStore(verified, resources, checks, onStep)
-  await client.query('rollback')
+  await db.run('rollback')
   return found
 }
 

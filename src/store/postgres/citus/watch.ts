@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { OperatorError } from '../../../config/operator-error.ts'
 import type { LockWait } from '../../work-watch.ts'
-import { socketOf, withSession } from '../connect.ts'
+import { withSession } from '../connect.ts'
 import { describeUrl } from '../url.ts'
 
 const watchTimes = {
@@ -57,7 +57,7 @@ export function watchNodes(
       `${describeUrl(db)}: its node ${nodes} has not answered for ` +
       `${Math.round(silentMs / 1_000)} seconds; nothing was changed, start it and try again`
     // Whatever waits for the session gets this error.
-    socketOf(client).destroy(new OperatorError(told))
+    client.connection.stream.destroy(new OperatorError(told))
   }
 
   async function watch(): Promise<void> {
