@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { resources } from '../src/resources/index.ts'
 import { openStoreReader } from '../src/store/open-store.ts'
-import type { StoreReader } from '../src/store/reading.ts'
+import type { StoreReader } from '../src/store/serving/store-reader.ts'
 import { readListing, readListingHead } from '../test/support/read-listing.ts'
 import { patientBounds } from '../test/support/store-at.ts'
 

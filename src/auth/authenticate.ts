@@ -3,7 +3,7 @@
 import type { Awaitable } from '../store/awaitable.ts'
 import { createLru } from '../store/caching.ts'
 import type { KeyRecord } from '../store/keys.ts'
-import type { StoreReader } from '../store/reading.ts'
+import type { StoreReader } from '../store/serving/store-reader.ts'
 import { hashKey, isWellFormedKey } from './key.ts'
 import type { Throttle } from './throttle.ts'
 

@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net'
 import type { HttpRequest } from './wire/exchange.ts'
-import type { StoreReader } from '../store/reading.ts'
+import type { StoreReader } from '../store/serving/store-reader.ts'
 import { fromStore } from './store-errors.ts'
 import { createPlaces } from './places.ts'
 import { stateOf } from './answers/state-answer.ts'

@@ -1,7 +1,7 @@
 // Measures how long a store takes to answer.
 
 import type { Awaitable } from '../store/awaitable.ts'
-import type { StoreReader } from '../store/reading.ts'
+import type { StoreReader } from '../store/serving/store-reader.ts'
 import { isWhole } from '../store/selection.ts'
 import type { Metrics, StoreOperation } from '../http/metrics.ts'
 

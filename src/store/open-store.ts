@@ -30,7 +30,7 @@ import { listFile } from './withholding/list/list-file.ts'
 import { type ListPlace, noList } from './withholding/list/list.ts'
 import type { LockWait } from './work-watch.ts'
 import type { StoreInspector, RestoreWatch } from './inspecting.ts'
-import type { StoreReader } from './reading.ts'
+import type { StoreReader } from './serving/store-reader.ts'
 import type { StoreWriter } from './writing.ts'
 
 export { openUsageReader as openUsesOfKeys, readUsage as readKeyUsage } from './sqlite/usage.ts'

@@ -1,17 +1,10 @@
-// The interface for serving a store, independent of the database: nothing here writes.
+// What is read of a store that is served (`serving/store-reader.ts`), independent of the database.
 
 import type { Resource } from '../resources/resource.ts'
-import type { Awaitable } from './awaitable.ts'
-import type { ChangesPage, ChangesRequest, HistoryPoint, NoChanges } from './changes.ts'
+import type { HistoryPoint } from './changes.ts'
 import type { Statement } from './companies/attributes.ts'
-import type { CopyPart, CopyRequest } from './exports/read-copy.ts'
-import type { Closable } from './closing.ts'
 import type { NamedCompany } from './importing.ts'
-import type { IdentifyingName } from './inspecting.ts'
-import type { KeyRecord } from './keys.ts'
 import type { PageTexts } from './listing/read-page.ts'
-import type { Selection } from './selection.ts'
-import type { ViewCounts } from './serving/views.ts'
 import type { ListingCounts } from './serving/value-counts.ts'
 
 /** The state of a listing at a version, without its records; all read from one snapshot. */
@@ -116,23 +109,6 @@ export interface VersionList {
   readonly versions: readonly ListedVersion[]
 }
 
-/** What the serving process may read apart from listings: companies, and the registry. */
-export interface CompanyReader {
-  /** The id of the company that had a register number at a version, or else has it now. */
-  findCompany(name: IdentifyingName, version?: number): Awaitable<number | undefined>
-  /** The names that belong to a company, in the order given; at most `limit`. */
-  findNames(names: readonly IdentifyingName[], limit: number): Awaitable<readonly IdentifyingName[]>
-  findCompanies(query: CompanyQuery): Promise<FoundCompanies>
-  /** A company as a whole; undefined if it is or was not in the registry. */
-  readCompany(asked: CompanyRequest): Promise<CompanyState | OutsideHistory | undefined>
-  readRegistry(): Awaitable<RegistryState>
-  readVersions(range: VersionRange): Promise<VersionList>
-  /** A page of what has changed between two versions. */
-  readChanges(asked: ChangesRequest): Promise<ChangesPage | NoChanges>
-  /** A part of all records of a resource at a version. */
-  readCopy(asked: CopyRequest): Promise<CopyPart | NoChanges>
-}
-
 /** Schedules scans of listings; the store only uses it if it has to scan. */
 export interface ScanTurns {
   /** Who asks; requests of one asker for the same view wait together. */
@@ -146,37 +122,6 @@ export interface ScanTurns {
    * @param isLong whether it takes more than some milliseconds.
    */
   begin(dropped: AbortSignal, isLong: boolean): Promise<() => void>
-}
-
-/** What the serving process may do with a store: nothing here writes (invariant 3). */
-export interface StoreReader extends CompanyReader, Closable {
-  /** The random id of the store, shared by its copies. */
-  readonly storeId: string
-  /** The state of a selection's listing; undefined if the company is or was not in the registry. */
-  readHead(selection: Selection): Awaitable<Head | OutsideHistory | undefined>
-  /**
-   * Up to `limit` records of a selection after the first `offset`, in its order; undefined as
-   * `readHead`.
-   *
-   * @param turns without them, a scan begins at once.
-   */
-  readPage(
-    selection: Selection,
-    offset: number,
-    limit: number,
-    turns?: ScanTurns,
-  ): Awaitable<Page | OutsideHistory | undefined>
-  /** The version that a moment finds by the imports that count for a resource, or by all. */
-  findVersion(resource: Resource | undefined, moment: Moment): Promise<FoundVersion>
-  /** The state of the list of what is withheld with which the store agrees. */
-  withheldState(): Promise<string>
-  /** What is cached and being made for selections, for the metrics. */
-  viewCounts(): ViewCounts
-  findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
-  /** The last import of each source that was not removed since, newest first; at most 100. */
-  lastImports(): Awaitable<LastImports>
-  /** Resolves if the store responds, else rejects. */
-  ping(): Awaitable<void>
 }
 
 /** A client's request for a company as a whole. */

@@ -10,7 +10,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { resources } from '../../src/resources/index.ts'
-import type { CompanyState, StoreReader } from '../../src/store/reading.ts'
+import type { CompanyState } from '../../src/store/reading.ts'
+import type { StoreReader } from '../../src/store/serving/store-reader.ts'
 import type { ValueCount } from '../../src/store/serving/value-counts.ts'
 import {
   companiesIn,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { resources } from '../../src/resources/index.ts'
 import type { Change, ChangesPlace, HistoryPoint } from '../../src/store/changes.ts'
 import { companyMembers } from '../../src/store/companies/company-text.ts'
-import type { StoreReader } from '../../src/store/reading.ts'
+import type { StoreReader } from '../../src/store/serving/store-reader.ts'
 import { query } from './import-rows.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 

@@ -1,7 +1,7 @@
 // Opens a store as a server does, for a test.
 
 import { openStoreReader } from '../../src/store/open-store.ts'
-import type { StoreReader } from '../../src/store/reading.ts'
+import type { StoreReader } from '../../src/store/serving/store-reader.ts'
 import { patientBounds, storeAt } from './store-at.ts'
 
 /** A reader that is closed when the test ends. */

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { Resource } from '../../src/resources/resource.ts'
-import type { Head, Page, StoreReader } from '../../src/store/reading.ts'
+import type { Head, Page } from '../../src/store/reading.ts'
+import type { StoreReader } from '../../src/store/serving/store-reader.ts'
 import { textOf } from '../../src/store/record-texts.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 

@@ -1,7 +1,8 @@
 // Reads listings from the store as a request asks for them, or throws the error to answer it with.
 
 import { after, type Awaitable } from '../../store/awaitable.ts'
-import type { Head, Page, ScanTurns, StoreReader } from '../../store/reading.ts'
+import type { Head, Page, ScanTurns } from '../../store/reading.ts'
+import type { StoreReader } from '../../store/serving/store-reader.ts'
 import { fromStore, pageTooLarge, requireFound } from '../store-errors.ts'
 import { recordWriter } from '../requests/formats.ts'
 import { canonicalUrl, type ListingRequest, pageOffset } from '../requests/listing-request.ts'

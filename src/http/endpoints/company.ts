@@ -3,7 +3,7 @@
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { companyText } from '../../store/companies/company-text.ts'
-import type { StoreReader } from '../../store/reading.ts'
+import type { StoreReader } from '../../store/serving/store-reader.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
 import {
   companyForm,

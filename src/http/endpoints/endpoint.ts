@@ -4,7 +4,7 @@
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../../store/awaitable.ts'
-import type { StoreReader } from '../../store/reading.ts'
+import type { StoreReader } from '../../store/serving/store-reader.ts'
 import type { KeyUses } from '../../store/keys.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AnswerCache } from '../answers/answer-cache.ts'

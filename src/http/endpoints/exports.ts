@@ -3,7 +3,7 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import type { StoreReader } from '../../store/reading.ts'
+import type { StoreReader } from '../../store/serving/store-reader.ts'
 import { hasScope } from '../../store/keys.ts'
 import {
   exportedVersions,

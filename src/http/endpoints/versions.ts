@@ -1,7 +1,8 @@
 // The endpoint that lists the versions of the registry, newest first (contract 9.4).
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import type { ListedVersion, StoreReader, VersionRange } from '../../store/reading.ts'
+import type { ListedVersion, VersionRange } from '../../store/reading.ts'
+import type { StoreReader } from '../../store/serving/store-reader.ts'
 import { fromStore } from '../store-errors.ts'
 import { linkTo } from '../answers/links.ts'
 import { type Parameter, parameters, readIntegers } from '../requests/listing-request.ts'

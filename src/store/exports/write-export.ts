@@ -16,7 +16,7 @@ import type {
   NamedPoint,
   NoChanges,
 } from '../changes.ts'
-import type { StoreReader } from '../reading.ts'
+import type { StoreReader } from '../serving/store-reader.ts'
 import { companiesScope } from '../keys.ts'
 import { splitTexts } from '../record-texts.ts'
 import {

@@ -5,15 +5,32 @@ import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-p
 import type { HeadRow } from '../listing/tables.ts'
 import { countOf, readViewTexts } from '../listing/view.ts'
 import { budgetOf } from '../page-size.ts'
-import type { OutsideHistory, Page, RegistryState, ScanTurns, StoreReader } from '../reading.ts'
+import type { Head, OutsideHistory, Page, RegistryState, ScanTurns } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
 import { type ListingState, readState } from './listing-state.ts'
 import { makeView } from './make-view.ts'
 import type { ServingReads } from './reads.ts'
-import { createViews, type Views } from './views.ts'
+import { createViews, type ViewCounts, type Views } from './views.ts'
 
 /** The part of a `StoreReader` that reads listings. */
-export type ListingReader = Pick<StoreReader, 'readHead' | 'readPage' | 'viewCounts'>
+export interface ListingReader {
+  /** The state of a selection's listing; undefined if the company is or was not in the registry. */
+  readHead(selection: Selection): Awaitable<Head | OutsideHistory | undefined>
+  /**
+   * Up to `limit` records of a selection after the first `offset`, in its order; undefined as
+   * `readHead`.
+   *
+   * @param turns without them, a scan begins at once.
+   */
+  readPage(
+    selection: Selection,
+    offset: number,
+    limit: number,
+    turns?: ScanTurns,
+  ): Awaitable<Page | OutsideHistory | undefined>
+  /** What is cached and being made for selections, for the metrics. */
+  viewCounts(): ViewCounts
+}
 
 type Found = Page | OutsideHistory | undefined
 

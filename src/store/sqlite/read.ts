@@ -3,19 +3,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LRUCache } from 'lru-cache'
 import { createLru } from '../caching.ts'
-import { readChanges } from '../changes/read-changes.ts'
-import { closing } from '../closing.ts'
-import { readCopy } from '../exports/read-copy.ts'
-import type { CompanyReader, Head, OutsideHistory, RegistryState, StoreReader } from '../reading.ts'
+import type { Head, OutsideHistory, RegistryState } from '../reading.ts'
 import type { Selection } from '../selection.ts'
-import { readCompany } from '../serving/company.ts'
-import { createListingReader, type ListingReader } from '../serving/listings.ts'
-import { createValueCounts } from '../serving/value-counts.ts'
-import { findCompanies, findNames } from '../sql/find-companies.ts'
+import type { ListingReader } from '../serving/listings.ts'
+import {
+  createStoreReader,
+  type OwnReading,
+  type ReadingAccess,
+  type StoreReader,
+} from '../serving/store-reader.ts'
+import { findNames } from '../sql/find-companies.ts'
 import { type KeyColumns, keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
-import { findVersion, lastImports, readVersions } from '../sql/versions.ts'
-import { readState } from '../withholding/list/agreement.ts'
 import { createReads, createSnapshots, type FileReads, type Snapshots } from './reads.ts'
 import { prepareRow } from './statements.ts'
 import { writerOf } from './tables.ts'
@@ -32,7 +31,6 @@ const keptMax = 20_000
 
 /** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync): StoreReader {
-  const findKey = prepareRow(db, findKeySql)
   const queries = writerOf(db)
   const ids = createLru<string, number>(keptMax)
   const heads = new Map<string, LRUCache<number, Head>>()
@@ -42,29 +40,27 @@ export function createReader(db: DatabaseSync): StoreReader {
     ids.clear()
     for (const kept of heads.values()) kept.clear()
   })
-  const { now, renew, inSnapshot } = snapshots
-  const listings = createListingReader({ ...reads, now })
-  const companies = createCompanyReader(db, reads, snapshots, ids)
+  const { now, refresh, renew, inSnapshot } = snapshots
   const faults = rememberFault()
+  const findKey = prepareRow(db, findKeySql)
   const ping = db.prepare('select 1 from store')
-
-  return {
-    storeId: String(db.prepare('select id from store').get()?.['id']),
-    ...listings,
-    readHead: faults.watch(keepHeads(listings, reads, snapshots, heads)),
-    readPage: faults.watch(
-      (...asked) => listings.readPage(...asked),
-      // Without its turns: nobody waits for it any longer.
-      (selection, offset, limit) => listings.readPage(selection, offset, limit),
-    ),
-    ...companies,
-    findCompany: faults.watch((...asked) => companies.findCompany(...asked)),
-    findNames: (names, limit) => findNames(queries, names, limit),
-    findVersion: (...asked) => inSnapshot((snapshot) => findVersion(snapshot, ...asked)),
-    withheldState: () => {
-      // What comes next must not depend on what was withheld when this turn began.
+  const access: ReadingAccess = {
+    reads: { ...reads, now },
+    inRegistry: inSnapshot,
+    inCompanies: (_, work) => inSnapshot(work),
+    inVersions: (_, work) => inSnapshot(work),
+    fresh() {
       renew()
-      return readState(queries)
+      return queries
+    },
+  }
+  const reader = createStoreReader(access, {
+    storeId: String(db.prepare('select id from store').get()?.['id']),
+    findCompany: faults.watch(companyFinder(db, refresh, ids)),
+    findNames: (names, limit) => findNames(queries, names, limit),
+    readRegistry() {
+      refresh()
+      return reads.registry()
     },
     findKey: faults.watch((hash) => {
       checkFiles(db)
@@ -73,13 +69,21 @@ export function createReader(db: DatabaseSync): StoreReader {
       const key = keyRecord(findKey.get(hash) as unknown as KeyColumns)
       return Number.isInteger(key.id) ? key : undefined
     }),
-    lastImports: () => lastImports(queries),
     async ping() {
       checkFiles(db)
       ping.get()
       await faults.retry()
     },
-    ...closing(() => db.close()),
+    close: () => db.close(),
+  })
+  return {
+    ...reader,
+    readHead: faults.watch(keepHeads(reader, reads, snapshots, heads)),
+    readPage: faults.watch(
+      (...asked) => reader.readPage(...asked),
+      // Without its turns: nobody waits for it any longer.
+      (selection, offset, limit) => reader.readPage(selection, offset, limit),
+    ),
   }
 }
 
@@ -147,39 +151,26 @@ function rememberFault() {
 }
 
 /** @param ids the ids of companies by their names, kept until another process commits. */
-function createCompanyReader(
+function companyFinder(
   db: DatabaseSync,
-  { registry }: FileReads,
-  { refresh, inSnapshot }: Snapshots,
+  refresh: () => void,
   ids: LRUCache<string, number>,
-): Omit<CompanyReader, 'findNames'> {
+): OwnReading['findCompany'] {
   const find = prepareRow(db, 'select id from companies where jurisdiction = ? and identifier = ?')
   const findFormer = prepareRow(db, formerCompanySql)
-  const countListings = createValueCounts()
-  return {
-    findCompany([jurisdiction, identifier], version) {
-      type Found = [id: number] | undefined
-      if (version !== undefined) {
-        const former = findFormer.get(identifier, jurisdiction, version) as unknown as Found
-        if (former !== undefined) return former[0]
-      }
-      // A jurisdiction has no colon, so no two names have the same key.
-      const key = `${jurisdiction}:${identifier}`
-      refresh()
-      const known = ids.get(key)
-      if (known !== undefined) return known
-      const row = find.get(jurisdiction, identifier) as unknown as Found
-      if (row !== undefined) ids.set(key, row[0])
-      return row?.[0]
-    },
-    findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
-    readCompany: (asked) => inSnapshot((snapshot) => readCompany(snapshot, asked, countListings)),
-    readRegistry() {
-      refresh()
-      return registry()
-    },
-    readChanges: (asked) => inSnapshot((snapshot) => readChanges(snapshot, asked)),
-    readCopy: (asked) => inSnapshot((snapshot) => readCopy(snapshot, asked)),
-    readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
+  return ([jurisdiction, identifier], version) => {
+    type Found = [id: number] | undefined
+    if (version !== undefined) {
+      const former = findFormer.get(identifier, jurisdiction, version) as unknown as Found
+      if (former !== undefined) return former[0]
+    }
+    // A jurisdiction has no colon, so no two names have the same key.
+    const key = `${jurisdiction}:${identifier}`
+    refresh()
+    const known = ids.get(key)
+    if (known !== undefined) return known
+    const row = find.get(jurisdiction, identifier) as unknown as Found
+    if (row !== undefined) ids.set(key, row[0])
+    return row?.[0]
   }
 }
