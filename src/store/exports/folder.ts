@@ -6,7 +6,7 @@ import { OperatorError, systemCode } from '../../config/operator-error.ts'
 import { isAbsent } from '../../files/absent.ts'
 import { isRunning } from '../../files/unfinished.ts'
 import type { NamedPoint } from '../changes.ts'
-import type { StoreReader } from '../reading.ts'
+import type { StoreReader } from '../serving/store-reader.ts'
 import { type Manifest, manifestName, parseManifest, withheldName } from './manifest.ts'
 
 /** A copy in a folder. */
