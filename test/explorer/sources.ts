@@ -62,6 +62,16 @@ export function testSources(): void {
     assert.equal(await placeOf(), before)
   })
 
+  test('long names of sources leave all sources in sight', async (t) => {
+    const registry = await serveRegistry(t)
+    const names = ['a', 'b', 'c'].map((name) => `${'tax-office-'.repeat(5)}${name}`)
+    for (const source of names) await registry.load('companies', [company({})], source)
+    const page = await registry.visit('/companies/7', { width: 800 })
+    await page.getByRole('columnheader', { name: names[2] ?? '' }).waitFor()
+    await untilLoaded(page)
+    assert.equal(await page.getByText('More columns to the right').count(), 0)
+  })
+
   test('a status that has ended is not the latest one', async (t) => {
     const registry = await serveRegistry(t)
     for (const status of ['active', 'dissolved', null])
