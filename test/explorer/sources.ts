@@ -72,6 +72,18 @@ export function testSources(): void {
     assert.equal(await page.getByText('More columns to the right').count(), 0)
   })
 
+  test('an extract that is still asked for is not said to be unknown', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.load('companies', [company({ seat: 'Leeds' })])
+    const page = await registry.visit('/', { expected: /status of 429/ })
+    const wait = { status: 429, headers: { 'retry-after': '60' } }
+    await page.route(/\/versions/, (route) => route.fulfill(wait))
+    await page.evaluate('location.hash = "#/companies/7"')
+    await page.getByText(/^This key has no requests left for now/).waitFor()
+    await page.getByRole('row', { name: 'Newest extract …' }).waitFor()
+    await page.getByRole('row', { name: 'Imported …' }).waitFor()
+  })
+
   test('a status that has ended is not the latest one', async (t) => {
     const registry = await serveRegistry(t)
     for (const status of ['active', 'dissolved', null])

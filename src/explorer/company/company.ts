@@ -141,7 +141,7 @@ function View(props: ViewProps) {
     // Texts are cut or whole from the start, so each of the two views renders its own.
     const isPrint = place.view === printView
     const overview = html`<${Overview} company=${company} now=${now} place=${place}
-      versions=${versions} shown=${shown} changes=${changes} />`
+      versions=${props.versions} shown=${shown} changes=${changes} />`
     return html`<${IsWhole.Provider} key=${place.view} value=${isPrint}>${
       isPrint
         ? html`<${PrintView} place=${place} id=${id} name=${name} company=${company}

@@ -3,7 +3,7 @@
 import type { Company, CompanySource, ListingSummary, ValueCount, Version } from '../answers.ts'
 import { LongText, Unknown } from '../listing/cell.ts'
 import { formatCount, formatDate, formatTimestamp, labelOf, plainText, wordsOf } from '../format.ts'
-import { html } from '../html.ts'
+import { html, type Shown } from '../html.ts'
 import { type LatestChange, sinceOf } from '../versions/latest-changes.ts'
 import { companyPath, isOfPast, versionQuery } from '../listing/listing-query.ts'
 import { addressOf, type Place, withQuery } from '../place.ts'
@@ -17,7 +17,8 @@ interface OverviewProps {
   readonly company: Company
   readonly now: Company | undefined
   readonly place: Place
-  readonly versions: readonly Version[]
+  /** Undefined until they are known. */
+  readonly versions: readonly Version[] | undefined
   /** The version that is shown. */
   readonly shown: number
   readonly changes: readonly LatestChange[]
@@ -35,7 +36,8 @@ export function Overview({ company, now, place, versions, shown, changes }: Over
         company.sources.length === 0
           ? html`<p class="empty">${texts.sourcesNone}</p>`
           : html`<${Sources} sources=${company.sources} now=${now?.sources ?? company.sources}
-            imports=${lastImports(versions, companiesResource, shown)} changes=${changes}
+            imports=${versions && lastImports(versions, companiesResource, shown)}
+            changes=${changes}
             isPast=${isPast} />`
       }
     </section>
@@ -45,7 +47,7 @@ export function Overview({ company, now, place, versions, shown, changes }: Over
         (resource) => html`<li key=${resource.name} class="card">
           <${ListingCard} resource=${resource} place=${place}
             listing=${company.listings[resource.name]}
-            imports=${lastImports(versions, resource.name, shown)} />
+            imports=${lastImports(versions ?? [], resource.name, shown)} />
         </li>`,
       )}</ul>
     </section>
@@ -55,8 +57,8 @@ export function Overview({ company, now, place, versions, shown, changes }: Over
 interface SourcesProps {
   readonly sources: readonly CompanySource[]
   readonly now: readonly CompanySource[]
-  /** The last import of each source. */
-  readonly imports: readonly Version[]
+  /** The last import of each source; undefined until they are known. */
+  readonly imports: readonly Version[] | undefined
   readonly changes: readonly LatestChange[]
   readonly isPast: boolean
 }
@@ -64,7 +66,13 @@ interface SourcesProps {
 /** Attributes are rows, sources are columns, so that differing values are side by side. */
 function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
   const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))].sort()
-  const importOfSource = (name: string) => imports.find(({ source }) => source === name)
+  const ofImport =
+    (cellOf: (version: Version) => Shown) =>
+    ({ source: name }: CompanySource) => {
+      if (imports === undefined) return texts.awaited
+      const found = imports.find(({ source }) => source === name)
+      return found === undefined ? html`<${Unknown} />` : cellOf(found)
+    }
   const row = (label: string, cellOf: (source: CompanySource) => unknown) => html`<tr key=${label}>
     <th scope="row">${label}</th>${sources.map(
       (source) => html`<td key=${source.source} class=${classOf(source)}>
@@ -91,14 +99,11 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
         const inVersion = texts.inVersion(version)
         return asOf === null ? inVersion : `${formatTimestamp(asOf)}, ${inVersion}`
       })}
-      ${row(texts.extract, ({ source }) => {
-        const day = importOfSource(source)?.as_of ?? null
-        return day === null ? html`<${Unknown} />` : formatTimestamp(day)
-      })}
-      ${row(texts.imported, ({ source }) => {
-        const found = importOfSource(source)
-        return found === undefined ? html`<${Unknown} />` : momentOf(found)
-      })}
+      ${row(
+        texts.extract,
+        ofImport(({ as_of: day }) => (day === null ? html`<${Unknown} />` : formatTimestamp(day))),
+      )}
+      ${row(texts.imported, ofImport(momentOf))}
     </tbody></table><//>`
 }
 
