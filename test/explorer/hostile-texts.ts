@@ -73,7 +73,7 @@ export function testHostileTexts(): void {
       const page = await registry.visit('/companies/1', { width })
       const head = page.getByRole('heading', { level: 1 })
       await head.getByText(name).waitFor()
-      assert.ok(((await head.boundingBox())?.height ?? Infinity) < 140, 'the name leaves space')
+      assert.ok(((await head.boundingBox())?.height ?? Infinity) < 170, 'the name leaves space')
       await page.getByRole('link', { name: /^Rights 7/ }).waitFor()
       await checkText(page, 'overview')
       for (const link of [/^Rights/, /^Employees/, /^Events/]) {
