@@ -168,7 +168,10 @@ test(
         assert.equal(found.company.name, 'Company 30')
       },
       statements: async () => {
-        assert.deepEqual((await tables.companyStatements([7], 61)).versions, [60])
+        assert.deepEqual(
+          (await tables.companyStatements([7], 61, 'both')).map((one) => one.version),
+          [60],
+        )
       },
       segment: async () => {
         assert.equal((await tables.entries(7, segments)).length, 1)

@@ -6,12 +6,10 @@
 import { readAttributes, type Said } from '../companies/attributes.ts'
 import { companyMembers, statesOf } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
-import { placesOf } from '../companies/usual-index.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import type { Reading } from './read-changes.ts'
-import { asBytes } from '../record-texts.ts'
-import { createUsual } from './usual-texts.ts'
+import { createUsual, isUsual } from './usual-texts.ts'
 
 /** Companies at a version: those that were known then, in the order of their ids. */
 export interface CompanyTexts {
@@ -35,21 +33,21 @@ export async function readCompanyTexts(
   const ids = identities.map(({ id }) => id)
   // Without a register, no company has to be looked up.
   const isAnySaid = await tables.hasHeads(attributesShape.listing)
-  const said = await tables.companyStatements(isAnySaid ? ids : [], version)
-  const places = placesOf(said)
-  const others = said.ids.filter((id) => places.get(id)?.isUsual === false)
+  const found = await tables.companyStatements(isAnySaid ? ids : [], version, 'both')
+  const said = new Map(found.map((one) => [one.companyId, one]))
+  const others = found.filter((one) => !isUsual(one)).map(({ companyId }) => companyId)
   const records: Said =
     others.length === 0 ? new Map() : await readAttributes(tables, others, version)
-  const usualText = createUsual(said, sources)
+  const usualText = createUsual(sources)
   const texts = identities.map((identity) => {
     const own = records.get(identity.id)
-    if (own === undefined) return usualText(identity, places.get(identity.id))
+    if (own === undefined) return usualText(identity, said.get(identity.id))
     const company = { ...identity, name: nameOf(own, sources) ?? null }
-    return asBytes(`{${companyMembers(company, statesOf(own, sources))}}`)
+    return `{${companyMembers(company, statesOf(own, sources))}}`
   })
   const versions = identities.map(({ id, since }) => {
-    return Math.max(since, places.get(id)?.version ?? 0)
+    return Math.max(since, said.get(id)?.version ?? 0)
   })
-  const lengths = texts.map(({ length }) => length)
-  return { ids, versions, lengths, texts: Buffer.from(texts.join(), 'latin1') }
+  const lengths = texts.map((text) => Buffer.byteLength(text))
+  return { ids, versions, lengths, texts: Buffer.from(texts.join()) }
 }

@@ -170,24 +170,18 @@ export interface NamingSource {
 }
 
 /**
- * What sources say about companies, the index of the first segment of each: lists with an element
- * for each company, in ascending order of their ids, and the bytes of all of them, one after
- * another.
+ * What sources say about a company, with the first segment of that: most have no other. As texts,
+ * since bytes of each company on their own would take longer to read.
  */
-export interface StatementIndexes {
-  readonly ids: readonly number[]
-  /** The versions in which what sources say about them last changed. */
-  readonly versions: readonly number[]
+export interface CompanyStatements {
+  readonly companyId: number
+  /** The version in which any of it last changed. */
+  readonly version: number
   /** How many sources say something. */
-  readonly totals: readonly number[]
-  readonly entryBytes: readonly (number | null)[]
-  readonly entries: Buffer
-}
-
-/** As `StatementIndexes`, with the texts of the segments. */
-export interface CompanyStatements extends StatementIndexes {
-  readonly textBytes: readonly (number | null)[]
-  readonly texts: Buffer
+  readonly total: number
+  /** In hexadecimal digits; empty if there is none. */
+  readonly entries: string
+  readonly texts: string | null
 }
 
 /** Companies in ascending order. */
@@ -230,10 +224,15 @@ export interface ListingLookups extends ListingReads {
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
   /** All states of companies, by company and version; of erased ones, a state without a name. */
   statesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
-  /** What sources say about companies at a version; nothing if no source ever named them. */
-  companyStatements(ids: readonly number[], version: number): Awaitable<CompanyStatements>
-  /** The same of the last version, without the texts. */
-  statementIndexes(ids: readonly number[]): Awaitable<StatementIndexes>
+  /**
+   * What sources say about companies at a version; nothing of those that no source ever named.
+   * `texts` is null unless asked for.
+   */
+  companyStatements(
+    ids: readonly number[],
+    version: number,
+    what: 'entries' | 'both',
+  ): Awaitable<readonly CompanyStatements[]>
   /** All states of the next companies: of fewer if some have several. */
   nextCompanies(range: CompanyRange): Awaitable<readonly CompanyRow[]>
   /** Heads in a span of versions. */

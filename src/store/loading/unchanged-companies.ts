@@ -2,8 +2,7 @@
 // register's later extract. The other ones are compared by opening their listings.
 
 import { statementOf } from '../companies/attributes.ts'
-import { createIndexReader, placesOf } from '../companies/usual-index.ts'
-import { digestBytes } from '../listing/segment.ts'
+import { createIndexReader } from '../companies/usual-index.ts'
 import type { CompanyRows } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
 
@@ -13,19 +12,17 @@ export async function withoutUnchanged(
   batch: readonly CompanyRows[],
   comparison: { held: number },
 ): Promise<readonly CompanyRows[]> {
-  const said = await tables.statementIndexes(batch.map(({ companyId }) => companyId))
-  const { entries } = said
-  const places = placesOf(said)
-  const read = createIndexReader(entries, (record) => {
+  const asked = batch.map(({ companyId }) => companyId)
+  const said = await tables.companyStatements(asked, Infinity, 'entries')
+  const byCompany = new Map(said.map((one) => [one.companyId, one]))
+  const read = createIndexReader((record) => {
     return record.source === source && statementOf(record).isPresent
   })
   return batch.filter(({ companyId, ids, digests }) => {
-    const place = places.get(companyId)
-    if (place?.isUsual !== true || place.indexEnd === place.indexStart) return true
-    const { found: isPresent, digestAt } = read(place)
-    const end = digestAt + digestBytes
-    const isSame =
-      isPresent && ids.length === 1 && entries.compare(digests, 0, digestBytes, digestAt, end) === 0
+    const { total, entries = '' } = byCompany.get(companyId) ?? {}
+    if (total !== 1 || entries === '') return true
+    const { found: isPresent, digest } = read(entries)
+    const isSame = isPresent && ids.length === 1 && Buffer.compare(digest, digests) === 0
     if (isSame) comparison.held += 1
     return !isSame
   })

@@ -1,6 +1,5 @@
 // The dialects of PostgreSQL, and of one that Citus distributes over nodes.
 
-import { after } from '../awaitable.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { ofSegment } from '../sql/head-tables.ts'
 
@@ -33,22 +32,12 @@ export const dialect: Dialect = {
       )
     from json_array_elements($1::json) with ordinality e (value, place)`,
   useIndex: () => '',
+  hexOf: (bytes) => `encode(${bytes}, 'hex')`,
+  textOf: (bytes) => `convert_from(${bytes}, 'UTF8')`,
   placeOfBytes: 'pg_catalog.position',
   companyNames: { table: 'company_names', id: 'company_id' },
   isOneOf: (column, list, type) => `${column} = any(${list}::${type}[])`,
   atCompany: '',
-  gather: (db, { values, bytes, from }, ...parameters) => {
-    const all = { ...values, ...bytes }
-    const sql = `select ${Object.values(all).join(', ')} ${from}`
-    const isThere = (one: unknown) => one instanceof Uint8Array
-    return after(db.rows(sql, ...parameters), (rows) => {
-      const columns = Object.keys(all).map((name, at) => {
-        const column = rows.map((row) => row[at])
-        return [name, name in bytes ? Buffer.concat(column.filter(isThere)) : column] as const
-      })
-      return Object.fromEntries(columns) as never
-    })
-  },
 }
 
 /** Citus pushes a statement down to the nodes if all its joins are on the distribution column. */

@@ -9,7 +9,6 @@ import {
   type CompanyStatements,
   type ListingTables,
   type RegisterNumber,
-  type StatementIndexes,
   versionEnd,
 } from '../listing/tables.ts'
 import { assignedIdMin } from './assigned-ids.ts'
@@ -17,7 +16,6 @@ import { firstSegmentOf } from './head-tables.ts'
 import {
   comparable,
   type Dialect,
-  type GatherQuery,
   lookup,
   onlyNumber,
   type RowReader,
@@ -50,6 +48,10 @@ export function companyLookups(db: RowReader) {
   const isAsked = d.isOneOf('s.company_id', '$1', 'bigint')
   const states = `select ${stateColumns} from company_states s where ${isAsked}`
   const nextCompanies = lookup(db, nextStates, companyOf)
+  const statements = {
+    entries: lookup(db, statementsSql(d, 'entries'), statementsOf),
+    both: lookup(db, statementsSql(d, 'both'), statementsOf),
+  }
   type SourceColumns = readonly [id: number, name: string, nameAttributes: string | null]
   return {
     sources: (version) =>
@@ -61,10 +63,8 @@ export function companyLookups(db: RowReader) {
       }),
     companiesById: lookup(db, `${states} and ${isPresent}`, companyOf),
     statesById: lookup(db, `${states} order by company_id, version`, companyOf),
-    companyStatements: (ids, version) =>
-      d.gather(db, saidOf(d), attributesShape.listing, ids, comparable(version)),
-    statementIndexes: (ids) =>
-      d.gather(db, indexesOf(d), attributesShape.listing, ids, comparable(Infinity)),
+    companyStatements: (ids, version, what) =>
+      statements[what](attributesShape.listing, ids, comparable(version)),
     nextCompanies: ({ after: last, limit }) => nextCompanies(last, limit),
   } satisfies Partial<ListingTables>
 }
@@ -81,28 +81,25 @@ const nextStates = `
   order by company_id, version`
 
 /** All its joins are on the company, as a distributed database needs. */
-function indexesOf(d: Dialect): GatherQuery<StatementIndexes> {
-  const { entries, join } = firstSegmentOf(d, 'h.company_id')
-  return {
-    values: {
-      ids: 'h.company_id',
-      versions: 'h.version',
-      totals: 'h.total',
-      entryBytes: `length(${entries})`,
-    },
-    bytes: { entries },
-    from: `from (${d.headsInForce('h.*')}) h ${join} order by h.company_id`,
-  }
+function statementsSql(d: Dialect, what: 'entries' | 'both'): string {
+  const { entries, texts, join } = firstSegmentOf(d, 'h.company_id')
+  return `
+    select h.company_id, h.version, h.total, ${d.hexOf(entries)},
+      ${what === 'both' ? d.textOf(texts) : 'null'}
+    from (${d.headsInForce('h.*')}) h ${join}`
 }
 
-function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
-  const { values, bytes, from } = indexesOf(d)
-  const { texts } = firstSegmentOf(d, 'h.company_id')
-  return {
-    values: { ...values, textBytes: `length(${texts})` },
-    bytes: { ...bytes, texts },
-    from,
-  }
+type StatementColumns = readonly [
+  companyId: number,
+  version: number,
+  total: number,
+  entries: string | null,
+  texts: string | null,
+]
+
+const statementsOf = (row: StatementColumns): CompanyStatements => {
+  const [companyId, version, total, entries, texts] = row
+  return { companyId, version, total, entries: entries ?? '', texts }
 }
 
 /** The rows that have one of the names; they were looked up by identifiers alone. */

@@ -21,6 +21,10 @@ export interface Dialect {
   readonly textRanges: string
   /** Makes a table be read by an index, where the planner might choose another one. */
   useIndex(name: string): string
+  /** Bytes as hexadecimal digits. */
+  hexOf(bytes: string): string
+  /** Bytes as the text that they are in UTF-8. */
+  textOf(bytes: string): string
   /** The function for the place of bytes within others, from 1; 0 if there is none. */
   readonly placeOfBytes: string
   /** The table that finds a company by name, and its column with the company's id. */
@@ -32,22 +36,6 @@ export interface Dialect {
    * there are no nodes.
    */
   readonly atCompany: string
-  /** Reads many rows as columns: a value for each row and column would take longer to make. */
-  gather<T extends object>(
-    db: Pick<RowReader, 'rows'>,
-    query: GatherQuery<T>,
-    ...parameters: readonly Parameter[]
-  ): Awaitable<T>
-}
-
-/** What is gathered, by name: lists of values, and the bytes of all rows, one after another. */
-export interface GatherQuery<T> {
-  /** Expressions of texts and numbers. */
-  readonly values: { readonly [K in keyof T as T[K] extends Buffer ? never : K]: string }
-  /** Expressions of bytes, which may be null. */
-  readonly bytes: { readonly [K in keyof T as T[K] extends Buffer ? K : never]: string }
-  /** The statement from `from` on. */
-  readonly from: string
 }
 
 /** A value of a parameter, or a list for `isOneOf` of the dialect. */

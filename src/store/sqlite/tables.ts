@@ -3,7 +3,6 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { keepStatements } from './statements.ts'
-import { after } from '../awaitable.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import {
   type Dialect,
@@ -91,26 +90,10 @@ export const dialect: Dialect = {
     from json_each($1) e
     cross join segments s on s.segment = e.value ->> 1 and s.company_id = e.value ->> 0`,
   useIndex: (name) => `indexed by ${name}`,
+  hexOf: (bytes) => `hex(${bytes})`,
+  textOf: (bytes) => `cast(${bytes} as text)`,
   placeOfBytes: 'instr',
   companyNames: { table: 'companies', id: 'id' },
   isOneOf: (column, list) => `${column} in (select value from json_each(${list}))`,
   atCompany: '',
-  // One row: a row of eight columns takes 1 us, and each value that is bytes another one.
-  gather: (db, { values, bytes, from }, ...parameters) => {
-    const lists = Object.values<string>(values).map((one) => `json_group_array(${one})`)
-    const joined = Object.values<string>(bytes).map(
-      (one) => `cast(group_concat(cast(${one} as text), '') as blob)`,
-    )
-    const sql = `select ${[...lists, ...joined].join(', ')} ${from}`
-    const names = [...Object.keys(values), ...Object.keys(bytes)]
-    return after(db.rows(sql, ...parameters), ([row = []]) => {
-      const gathered = row.map((one, n): unknown =>
-        n < lists.length ? JSON.parse(String(one)) : bufferOf(one as Uint8Array | null),
-      )
-      return Object.fromEntries(names.map((name, n) => [name, gathered[n]])) as never
-    })
-  },
 }
-
-const bufferOf = (bytes: Uint8Array | null) =>
-  bytes === null ? Buffer.alloc(0) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
