@@ -5,13 +5,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks } from '../inspecting.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
-import type { HeadRow, NamingSource } from '../listing/tables.ts'
+import type { NamingSource } from '../listing/tables.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 import { headColumns, type HeadColumns, headOf, segmentTablesOf } from '../sql/head-tables.ts'
 import { sideBySide } from './side-by-side.ts'
-import { idSums, noIds, type IdSums, readShared, type SharedRecords } from './verify-ids.ts'
-import { verifyListings } from './verify-listings.ts'
-import { checkNames, createWordCheck } from './verify-names.ts'
+import { type VerifiedListing, verifyListings } from './verify-listings.ts'
+import { checkNames, checkWords } from './verify-names.ts'
+import { type IdSums, idSums, noIds, readShared, type SharedRecords } from './verify-segments.ts'
 import type { Report } from './verify.ts'
 
 /** What the checks need to know about the registry. */
@@ -67,7 +67,7 @@ export async function verifyCompanies(
     shared: await readShared(db),
     lastSegment: await db.tables.lastSegment(),
   }
-  const words = createWordCheck(registry)
+  let words = 0
   const there = segmentTablesOf(db.dialect).map(
     (table) => `select company_id, segment from ${table}`,
   )
@@ -75,24 +75,10 @@ export async function verifyCompanies(
     onStep('companies')
     const segments = new Map(rows.segments.map(([company, segment]) => [segment, company]))
     const given = await verifyListings(registry, listingsOf(registry, rows), segments)
-    const names = new Map(rows.names)
-    checkNames(registry, given, names)
-    await words.check(names)
+    words += await checkNames(registry, given, new Map(rows.names))
     await nextTurn()
   }
-  await words.finish()
-}
-
-/** The rows of one listing in the tables. */
-export interface VerifiedListing {
-  readonly companyId: number
-  readonly listing: string
-  /** Undefined for a resource that is no longer declared. */
-  readonly shape: ListingShape | undefined
-  /** In the order of their versions. */
-  readonly heads: readonly HeadRow[]
-  /** What is kept of the records of the present listing. */
-  readonly kept: IdSums
+  await checkWords(registry, words)
 }
 
 function listingsOf(

@@ -1,4 +1,4 @@
-// Verifies segments: their bytes, and each of their records.
+// Verifies segments: their bytes, and each of their records; sums up their ids.
 
 import { statementOf } from '../companies/attributes.ts'
 import { type GivenName, givenName } from '../companies/keep-names.ts'
@@ -7,15 +7,17 @@ import { compareOrder, keyAt } from '../listing/merge.ts'
 import {
   checkSegment as findDamage,
   decodeEntries,
+  digestBytes,
   type ListedRecord,
   type RecordPlace,
   recordsOf,
+  type SegmentIndex,
 } from '../listing/segment.ts'
 import { attributesShape, type ListingShape, typesOf } from '../listing/shape.ts'
 import type { SegmentRow } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import type { VerifiedRegistry } from './verify-companies.ts'
-import { type IdSums, sumIds } from './verify-ids.ts'
 
 /** What the checks of heads need to know about a segment. */
 export interface SegmentSummary extends DirectoryEntry {
@@ -117,4 +119,57 @@ function checkStatement(record: ListedRecord, versions: ReadonlySet<number>): st
   const { version } = statementOf(record)
   if (record.id !== record.source) return 'is not in the place of its source'
   return versions.has(version) ? undefined : `is of version ${version}, which does not exist`
+}
+
+/**
+ * Of the records of a listing, their number, and sums of their ids, and of ids with sources. The
+ * database computes them over `record_ids`, since a listing may have millions of ids.
+ */
+export type IdSums = readonly [records: number, ids: number, pairs: number]
+
+export const noIds: IdSums = [0, 0, 0]
+
+/** The columns of a query on `record_ids`; the remainders keep the sums exact in JavaScript. */
+export const idSums = `
+  count(*), cast(sum(id % 16777213) as bigint),
+  cast(sum((id % 8191 + 1) * (id % 8179 + source_id)) as bigint)`
+
+/** The same sums over the records of a segment. */
+function sumIds({ count, ids, sources }: SegmentIndex): IdSums {
+  let [all, pairs] = [0, 0]
+  for (const [n, id] of ids.entries()) {
+    all += id % 16_777_213
+    pairs += ((id % 8_191) + 1) * ((id % 8_179) + (sources[n] ?? 0))
+  }
+  return [count, all, pairs]
+}
+
+export const addSums = (a: IdSums, b: IdSums): IdSums => [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+
+export type SharedRecords = Awaited<ReturnType<typeof readShared>>
+
+/** Reads which records are in several listings, where they have one content. */
+export async function readShared(db: Pick<RegistryDatabase, 'batches'>) {
+  const contents = new Map<string, Map<number, number | undefined>>()
+  const sql = 'select listing, id from record_ids group by listing, id having count(*) > 1'
+  for await (const rows of db.batches<[listing: string, id: number]>(sql)) {
+    for (const [listing, id] of rows) {
+      const own = contents.get(listing) ?? new Map<number, undefined>()
+      contents.set(listing, own.set(id, undefined))
+    }
+  }
+  return {
+    /** The ids of the records of a segment that have different content elsewhere. */
+    *differing(listing: string, { ids, digests }: SegmentIndex): Generator<number> {
+      const own = contents.get(listing)
+      if (own === undefined) return
+      for (const [n, id] of ids.entries()) {
+        if (!own.has(id)) continue
+        // 48 bits of a digest tell any two contents apart.
+        const [content, before] = [digests.readUIntLE(n * digestBytes, 6), own.get(id)]
+        own.set(id, content)
+        if (before !== undefined && before !== content) yield id
+      }
+    },
+  }
 }
