@@ -49,7 +49,7 @@ const moveSql = `
     s.shardid, s.nodename, s.nodeport, n.nodename, n.nodeport, 'force_logical'
   )
   from citus_shards s join pg_dist_node n on n.shouldhaveshards and n.nodeport <> s.nodeport
-  where s.shardid = get_shard_id_for_distribution_column('dossier.companies', 1)`
+  where s.shardid = get_shard_id_for_distribution_column('dossier.company_states', 1)`
 
 async function rebalance(store: CitusStore, mode: string): Promise<() => Promise<boolean>> {
   const start = `select citus_rebalance_start(shard_transfer_mode => '${mode}')`

@@ -82,7 +82,7 @@ async function findPlaces(coordinator: Cluster): Promise<Map<number, number>> {
   const rows = await coordinator.query<{ id: number; port: number }>(
     `select c.id::integer, s.nodeport as port from dossier.companies c
      join citus_shards s
-       on s.shardid = get_shard_id_for_distribution_column('dossier.companies', c.id)`,
+       on s.shardid = get_shard_id_for_distribution_column('dossier.company_states', c.id)`,
   )
   return new Map(rows.map(({ id, port }) => [id, port]))
 }

@@ -46,7 +46,7 @@ before(async () => {
     nodes.coordinator,
     `select c.id::integer as id, s.nodeport as port from stalls.companies c
      join citus_shards s
-       on s.shardid = get_shard_id_for_distribution_column('stalls.companies', c.id)`,
+       on s.shardid = get_shard_id_for_distribution_column('stalls.company_states', c.id)`,
   )
   for (const { id, port } of places) {
     companiesAt.set(port, [...(companiesAt.get(port) ?? []), id])
@@ -175,7 +175,7 @@ const moveSql = (company: number) => `
     s.shardid, s.nodename, s.nodeport, n.nodename, n.nodeport, 'force_logical'
   )
   from citus_shards s join pg_dist_node n on n.shouldhaveshards and n.nodeport <> s.nodeport
-  where s.shardid = get_shard_id_for_distribution_column('stalls.companies', ${company})`
+  where s.shardid = get_shard_id_for_distribution_column('stalls.company_states', ${company})`
 
 test('an import runs between the moves of a rebalance, however many (C)', { skip }, async () => {
   const state = { isOver: false }
