@@ -263,7 +263,7 @@ test('a coordinator that would hold companies itself is refused', { skip }, asyn
 /** Where a company's rows are. */
 const nodeOf = `
   select s.nodename, s.nodeport, i.shardid as imports from citus_shards s, pg_dist_shard i
-  where s.shardid = get_shard_id_for_distribution_column('companies', $1::bigint)
+  where s.shardid = get_shard_id_for_distribution_column('company_states', $1::bigint)
     and i.logicalrelid = 'imports'::regclass`
 
 /** Takes the last version from the node of a company, as if its commit had not reached it yet. */
@@ -361,7 +361,7 @@ const otherNode = `
   from citus_shards s
   join pg_dist_node n on n.shouldhaveshards and n.noderole = 'primary'
     and (n.nodename, n.nodeport) <> (s.nodename, s.nodeport)
-  where s.table_name = 'companies'::regclass limit 1`
+  where s.table_name = 'company_states'::regclass limit 1`
 
 test('an import waits for a move of shards', { skip }, async (t) => {
   const db = `${makeFolder(t)}/registry.db`
