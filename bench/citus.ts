@@ -38,7 +38,7 @@ export const onCitus: Measure = async (scale) => {
     console.error('no PostgreSQL with Citus is installed here: not measured')
     return []
   }
-  const one = await startPostgres({ programs, settings })
+  const one = await startPostgres({ programs, auth: 'trust', settings })
   const nodes = await startCitus(programs, workers, settings)
   try {
     await runOn(nodes.coordinator, 'alter database postgres set dossier.distributed = on')
