@@ -9,7 +9,7 @@ import { addKey, listKeys, revokeKey, rotateKey } from './sql/stored-keys.ts'
 import { compareWithList, readState } from './withholding/list/agreement.ts'
 import { createGate } from './withholding/gate.ts'
 import type { ListPlace } from './withholding/list/list.ts'
-import type { FindingImport } from './withholding/locate.ts'
+import type { FindingImport } from './withholding/finds.ts'
 import type { EntryRequest, LiftRequest, WithholdRequest } from './withholding/withhold.ts'
 import type { LockWait, WorkWatch } from './work-watch.ts'
 

@@ -167,6 +167,17 @@ test('an adopted list withholds the same people, now and later, although they ha
   await mustRun(folder, ['verify', ...where()])
 })
 
+test('a company that an adopted list erases is also recognised by its id here', async (t) => {
+  const { folder, anew, where, adopt } = await makeRegistries(t)
+  await load(anew, true)
+  const [third] = await queryStore(anew, `select id from companies where identifier = '3'`)
+  assert.equal((await adopt()).code, 0)
+  const rows = [{ company_id: Number(third?.['id']), key: 'late', name: 'Late Comer' }]
+  const path = writeRows(join(folder, 'late.ndjson'), rows)
+  const imported = await runCommand(folder, ['import', 'employees', path, '--json', ...where()])
+  assert.equal((JSON.parse(imported.out) as Record<string, number>)['erased'], 1, imported.err)
+})
+
 test('people in texts are withheld without the record that named them', async (t) => {
   const { anew, adopt } = await makeRegistries(t)
   await importRows(anew, 'companies', companies.toReversed())

@@ -29,7 +29,7 @@ import { areInPlace, lastAssigned, placeRows, writeKeys } from './place-rows.ts'
 import { findDifference } from './difference.ts'
 import { openRecording, type OpenRecording, stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
-import type { FindingImport } from '../withholding/locate.ts'
+import type { FindingImport } from '../withholding/finds.ts'
 import { countBySource } from './like-sources.ts'
 import { createListingCutter } from './staging/cut-listings.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
@@ -50,7 +50,7 @@ export async function beginImport(
   db: ImportConnection,
   plan: ImportPlan,
   gate: Gate,
-  commitWithFinds: (db: ImportConnection, found: FindingImport) => Promise<number>,
+  commitWithFinds: (db: ImportConnection, found: FindingImport) => Promise<number | undefined>,
 ) {
   const staging = openStaging(await createCutter(db, plan))
   let context: ImportContext | undefined
@@ -148,7 +148,7 @@ async function mergeStaged(
       refused,
       companiesCreated,
       recorded,
-      ...context.gate.counts(),
+      ...context.gate.counts,
     },
     difference,
     held: held ?? (await countHeld(context)),

@@ -1,8 +1,25 @@
-// What an operator asks to withhold, and what is said if it is not there.
+// What an operator asks to withhold: where it is, and what is said if it is not there.
 
 import { OperatorError } from '../../config/operator-error.ts'
 import type { CompanyName } from '../inspecting.ts'
-import type { IdSubject, OrderKind } from './list/entries.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
+import type { Registry, Wanted } from './apply-order.ts'
+import {
+  type IdSubject,
+  isInForce,
+  joinFound,
+  type List,
+  nothingFound,
+  type Order,
+  type OrderKind,
+  ordersOf,
+  type PhraseHash,
+  type ValueSubject,
+} from './list/entries.ts'
+import type { Hasher } from './list/hashes.ts'
+import { idsOfNames, locate, namesIn } from './locate.ts'
+import { hashValue } from './personal.ts'
+import { phrasesOf } from './phrases.ts'
 
 /** What to withhold, as an operator names it. */
 export type AskedSubject =
@@ -10,15 +27,81 @@ export type AskedSubject =
   | { readonly resource: string; readonly field: string; readonly value: string }
   | { readonly company: CompanyName; readonly text?: string | undefined }
 
+/** What an operator asks for. */
+interface Asked {
+  readonly kind: OrderKind
+  readonly subject: AskedSubject
+}
+
+/** Turns what an operator asks for into an order: hashes a value, and looks up names. */
+export async function wantedOf(
+  { db, hasher }: Registry,
+  list: List,
+  { kind, subject }: Asked,
+): Promise<Wanted> {
+  if ('company' in subject) {
+    const { company, text } = subject
+    const companies = new Set(await companyIdsOf(db, company))
+    const [id = 0] = companies
+    const found = { ...nothingFound, phrases: text === undefined ? [] : phrasesOf([text], hasher) }
+    const named = text === undefined ? { company: id } : { textOf: id }
+    return { kind, subject: named, found, ids: new Set(), companies, isByIds: false }
+  }
+  const orders = ordersOf(list).filter((one) => isOn(one, subject.resource))
+  if ('id' in subject) {
+    // Whom a masked record names is known to its earlier orders only: one that was lifted, too, if
+    // it was on this record alone.
+    const earlier = orders.filter(
+      (one) => (isInForce(one) || 'id' in one.subject) && one.found.ids.includes(subject.id),
+    )
+    const known = await joinEarlier(db, earlier, hasher)
+    return { kind, subject, ...known, ids: new Set([subject.id]), isByIds: true }
+  }
+  const { resource, field, value } = subject
+  const hashed = { resource, field, value: hashValue(hasher, resource, field, value) }
+  const [phrase] = phrasesOf([value], hasher)
+  // A mask may have hidden the value that is to be erased.
+  const masked = kind === 'mask' ? [] : orders.filter((one) => hasMasked(one, hashed, phrase))
+  const known = await joinEarlier(db, masked, hasher)
+  return { kind, subject: hashed, value, ...known, isByIds: false }
+}
+
+/** Joins what earlier orders know. */
+async function joinEarlier(db: RegistryDatabase, orders: readonly Order[], hasher: Hasher) {
+  const here = await locate(db, orders, hasher)
+  return {
+    found: joinFound(orders.map(({ found }) => found)),
+    ids: new Set(here.flatMap(({ ids }) => [...ids])),
+    companies: new Set(here.flatMap(({ companies }) => [...companies])),
+  }
+}
+
+const isOn = ({ subject }: Order, resource: string) =>
+  'resource' in subject && subject.resource === resource
+
+/** Whether an order on records of a resource has masked a value in all that it has found. */
+function hasMasked(
+  { subject, found }: Order,
+  { field, value }: ValueSubject,
+  phrase: PhraseHash | undefined,
+): boolean {
+  const isSame = 'field' in subject && subject.field === field && subject.value === value
+  const isOfOne = found.ids.length === 1 && found.phrases.some(({ hash }) => hash === phrase?.hash)
+  return isSame || isOfOne
+}
+
+/** The ids of a company, and of others that have or had its name. */
+async function companyIdsOf(db: RegistryDatabase, company: CompanyName): Promise<number[]> {
+  if (typeof company !== 'number') return idsOfNames(db, [company])
+  return [company, ...(await idsOfNames(db, namesIn(await db.tables.statesById([company]))))]
+}
+
 /**
  * The error of an order for which the registry has nothing.
  *
  * @param isKnown whether the registry has or had the company of an order for one.
  */
-export function nothingThere(
-  { kind, subject }: { readonly kind: OrderKind; readonly subject: AskedSubject },
-  isKnown: boolean,
-): OperatorError {
+export function nothingThere({ kind, subject }: Asked, isKnown: boolean): OperatorError {
   const [what, ofMasked] = lackOf(subject, isKnown)
   const advice = [
     ...(kind === 'erase' && ofMasked !== '' ? [ofMasked] : []),

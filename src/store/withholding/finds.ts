@@ -2,11 +2,11 @@
 // record has moved, or another name. What is said there may name them, too.
 
 import type { Resource } from '../../resources/resource.ts'
-import type { StagedRow } from '../importing.ts'
+import type { ImportPlan, StagedRow } from '../importing.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import { hashKey } from './hide-keys.ts'
-import type { Order, PhraseHash } from './list/entries.ts'
 import { hashCompany, type Hasher } from './list/hashes.ts'
+import type { Order, PhraseHash } from './list/entries.ts'
 import { createHold, type Fields, withheldValues } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
 
@@ -24,7 +24,8 @@ export const companyOf = (row: StagedRow): NamedCompany => ({
 /** What an order does not know of what an import has found. */
 export interface Finds {
   readonly ids: Set<number>
-  readonly keys: Set<string>
+  /** By hashes. */
+  readonly keys: Map<string, string>
   /** By ids, or by hashes of register numbers. */
   readonly companies: Map<number | string, NamedCompany>
   /** By hashes. */
@@ -57,7 +58,7 @@ function createCollector(resource: Resource, source: string, order: Order, hashe
   const { found, subject } = order
   const finds: Finds = {
     ids: new Set(),
-    keys: new Set(),
+    keys: new Map(),
     companies: new Map(),
     phrases: new Map(),
   }
@@ -80,8 +81,19 @@ function createCollector(resource: Resource, source: string, order: Order, hashe
       if (!isKnown) finds.companies.set(name ?? company.id ?? 0, company)
       if (row.id !== null && !ids.has(row.id)) finds.ids.add(row.id)
       const { key } = row
-      if (key !== null && !keys.has(hashKey(hasher, resource.name, source, key)))
-        finds.keys.add(key)
+      if (key === null) return
+      const hash = hashKey(hasher, resource.name, source, key)
+      if (!keys.has(hash)) finds.keys.set(hash, key)
     },
   }
+}
+
+/** An import that has found withheld people where their orders do not know them. */
+export interface FindingImport {
+  readonly plan: Pick<ImportPlan, 'target' | 'source' | 'startedAt'>
+  /** The number of its source. */
+  readonly source: number
+  readonly version: number
+  /** By the numbers of orders. */
+  readonly finds: ReadonlyMap<number, Finds>
 }

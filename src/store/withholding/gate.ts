@@ -6,14 +6,20 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import type { ImportOutcome, ImportPlan, StagedRow } from '../importing.ts'
-import { inTurns } from '../listing/in-batches.ts'
 import { digestOf } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './list/agreement.ts'
 import { collectFinds, companyOf, type Finds, type NamedCompany } from './finds.ts'
 import { hashKey } from './hide-keys.ts'
-import { isInForce, type List, type Order, ordersOf } from './list/entries.ts'
-import { createHasher, hashCompany, hashNames, type Hasher, idsHere } from './list/hashes.ts'
+import { isInForce, type List, type ListedOrder, type Order, ordersOf } from './list/entries.ts'
+import {
+  createHasher,
+  hashCompany,
+  type Hasher,
+  hashNames,
+  idsHere,
+  type NameHashes,
+} from './list/hashes.ts'
 import { noState } from './list/list.ts'
 import { findUnsaid } from './log.ts'
 import { createHold, type Fields, hideInTexts, type Phrases } from './personal.ts'
@@ -24,46 +30,31 @@ export type Gate = Awaited<ReturnType<typeof createGate>>
 export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
   const hasher = createHasher(list.salt)
-  const names = await namesNow(db, list)
-  const heldKeys = new Set<string>()
-  const { passRow, passSharedOf, hideInName, ...passes } = createPasses(list, plan, names, heldKeys)
-  const counts = { withheld: 0, erased: 0 }
-  const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
-    if (passed?.content !== row.content) {
-      counts.withheld += 1
-      if (passed !== undefined && row.key !== null) heldKeys.add(row.key)
-    }
-    if (passed === undefined) counts.erased += 1
-    return passed
-  }
+  const inForce = ordersOf(list).filter(isInForce)
+  const names = await namesNow(db, inForce, hasher)
+  const companies = createCompanies(inForce, hasher, names)
+  const rows = createRowPasses(ordersOf(list), companies, hasher, plan)
+  const recorded = plan.recording?.resource
+  const holdRecorded = createRowHold(recorded, inForce, hasher)
   return {
-    ...passes,
-    /**
-     * A row as it may be staged: the same, or without what is withheld; undefined if it may not.
-     */
-    pass: (row: StagedRow) => counted(row, passRow(row)),
-    /**
-     * As `pass`, for staged rows whose record is in several companies, with one content in all.
-     */
-    passSharedOf(companies: readonly NamedCompany[]) {
-      const pass = passSharedOf(companies)
-      return (row: StagedRow) => counted(row, pass(row))
+    ...rows,
+    /** A recorded change, which may name withheld people; undefined if it may not be recorded. */
+    passRecorded(row: StagedRow): StagedRow | undefined {
+      const held = holdRecorded(row, '')
+      return held && companies.hideTextsOf(recorded, [companyOf(held)])(held)
     },
-    /** The natural keys of rows that passed, but without what is withheld, or that the list has. */
-    heldKeys: heldKeys as ReadonlySet<string>,
     /** Makes the hashes of the list. */
     hasher,
-    /** How many rows had something that is withheld, and how many of them did not pass. */
-    counts: () => ({ ...counts }),
     /** What the log may have of an import; some of it was found in rows before they passed. */
     async passLogged({ tables }: RegistryDatabase, outcome: ImportOutcome): Promise<ImportOutcome> {
-      if (counts.withheld === 0) return outcome
+      const { withheld, erased } = rows.counts
+      if (withheld === 0) return outcome
       const { attributes = [], difference } = outcome
-      const isErasing = counts.erased > 0 && plan.target.resource === undefined
+      const isErasing = erased > 0 && plan.target.resource === undefined
       const lost = await findUnsaid(tables, isErasing ? attributes : [])
       return {
         ...outcome,
-        attributes: attributes.filter((name) => !lost.has(name)).map(hideInName),
+        attributes: attributes.filter((name) => !lost.has(name)).map(companies.hideInName),
         difference: difference && { ...difference, same: [] },
       }
     },
@@ -73,7 +64,7 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
      */
     async checkState(db: RegistryDatabase): Promise<void> {
       const isSame = (await readState(db)) === state
-      if (isSame && isDeepStrictEqual(await namesNow(db, list), names)) return
+      if (isSame && isDeepStrictEqual(await namesNow(db, inForce, hasher), names)) return
       throw new OperatorError(
         'what is withheld has changed while this import read its files; nothing was changed; ' +
           'run it again',
@@ -82,68 +73,74 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
   }
 }
 
-const idsAtOnce = 1_000
-
-type Names = ReadonlyMap<number, readonly string[]>
-
 /**
- * The present and past names of the companies in the list, as hashes by ids: a company may have got
- * its name since the order.
+ * The present and past names of the companies that orders have found: a company may have got its
+ * name since the order.
  */
-async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names> {
-  const inForce = ordersOf(list).filter(isInForce)
-  const ids = new Set(inForce.flatMap(({ found }) => found.companies.map(({ id }) => id)))
-  if (ids.size === 0) return new Map()
-  const hasher = createHasher(list.salt)
-  const names = new Map<number, readonly string[]>()
-  for await (const some of inTurns(ids, idsAtOnce)) {
-    for (const [id, own] of hashNames(hasher, await tables.statesById(some))) names.set(id, own)
-  }
-  return names
+function namesNow(
+  { tables }: RegistryDatabase,
+  orders: readonly Order[],
+  hasher: Hasher,
+): Promise<NameHashes> {
+  const ids = new Set(orders.flatMap(({ found }) => found.companies.map(({ id }) => id)))
+  return hashNames(tables, hasher, ids)
 }
 
-function createPasses(
-  list: List,
-  { target, source, recording }: ImportPlan,
-  names: Names,
-  heldKeys: Set<string>,
+/** Creates what passes on the rows of an import, and counts and collects what it holds back. */
+function createRowPasses(
+  orders: readonly ListedOrder[],
+  companies: ReturnType<typeof createCompanies>,
+  hasher: Hasher,
+  { target: { resource, name }, source }: ImportPlan,
 ) {
-  const orders = ordersOf(list)
-  const inForce = orders.filter(isInForce)
-  const hasher = createHasher(list.salt)
-  const companies = createCompanies(inForce, hasher, names)
-  const { resource, name } = target
   const listed = new Set(ordersOn(orders, name).flatMap(({ found }) => found.keys))
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
   const finds = hasTexts ? undefined : collectFinds(resource, source, hasher)
-  const hold = createRowHold(resource, inForce, hasher, finds)
-  const holdRecorded = createRowHold(recording?.resource, inForce, hasher)
+  const hold = createRowHold(resource, orders.filter(isInForce), hasher, finds)
+  const counts = { withheld: 0, erased: 0 }
+  const heldKeys = new Set<string>()
   const droppedFrom = new Map<number | string, NamedCompany[]>()
+  const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
+    if (passed?.content !== row.content) {
+      counts.withheld += 1
+      if (passed !== undefined && row.key !== null) heldKeys.add(row.key)
+    }
+    if (passed === undefined) counts.erased += 1
+    return passed
+  }
+  function passOne(row: StagedRow): StagedRow | undefined {
+    if (companies.isErased(row)) return undefined
+    const { id, key } = row
+    const hash = key === null || listed.size === 0 ? '' : hashKey(hasher, name, source, key)
+    if (key !== null && listed.has(hash)) heldKeys.add(key)
+    const held = hold(row, hash)
+    if (held === undefined || !hasTexts) return held
+    const company = companyOf(row)
+    const hidden = companies.hideTextsOf(resource, [company])(held)
+    if (hidden !== undefined) return hidden
+    const record = id ?? key ?? 0
+    const others = droppedFrom.get(record)
+    if (others === undefined) droppedFrom.set(record, [company])
+    else others.push(company)
+    return undefined
+  }
   return {
-    passRow: (row: StagedRow): StagedRow | undefined => {
-      if (companies.isErased(row)) return undefined
-      const { key } = row
-      const hash = key === null || listed.size === 0 ? '' : hashKey(hasher, name, source, key)
-      if (key !== null && listed.has(hash)) heldKeys.add(key)
-      const passed = hold(row, hash)
-      if (passed === undefined || !hasTexts) return passed
-      const hidden = companies.hideTextsOf(resource, [companyOf(passed)])(passed)
-      if (hidden === undefined) {
-        const name = passed.id ?? passed.key ?? 0
-        const known = droppedFrom.get(name)
-        if (known === undefined) droppedFrom.set(name, [companyOf(passed)])
-        else known.push(companyOf(passed))
-      }
-      return hidden
+    /**
+     * A row as it may be staged: the same, or without what is withheld; undefined if it may not.
+     */
+    pass: (row: StagedRow) => counted(row, passOne(row)),
+    /**
+     * As `pass`, for staged rows whose record is in several companies, with one content in all.
+     */
+    passSharedOf(within: readonly NamedCompany[]) {
+      const hide = companies.hideTextsOf(resource, within)
+      return (row: StagedRow) => counted(row, hide(row))
     },
-    passSharedOf: (within: readonly NamedCompany[]) => companies.hideTextsOf(resource, within),
-    /** A recorded change, which may name withheld people; undefined if it may not be recorded. */
-    passRecorded: (row: StagedRow) => {
-      const held = holdRecorded(row, '')
-      return held && companies.hideTextsOf(recording?.resource, [companyOf(held)])(held)
-    },
-    hideInName: companies.hideInName,
+    /** How many rows had something that is withheld, and how many of them did not pass. */
+    counts: counts as Readonly<typeof counts>,
+    /** The natural keys of rows that passed, but without what is withheld, or that the list has. */
+    heldKeys: heldKeys as ReadonlySet<string>,
     /** Whether texts of records may have something that is withheld in some companies only. */
     hidesByCompany: resource !== undefined && hasTexts && companies.haveTexts,
     /** The companies of rows that did not pass because of texts withheld there, by ids or keys. */
@@ -158,7 +155,7 @@ const ordersOn = (orders: readonly Order[], listing: string) =>
   orders.filter(({ subject }) => 'resource' in subject && subject.resource === listing)
 
 /** Which companies are erased, and which texts are withheld in others. */
-function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names) {
+function createCompanies(orders: readonly Order[], hasher: Hasher, known: NameHashes) {
   const erased = new Set<number | string>()
   const phrases = new Map<number | string, Phrases[]>()
   for (const { kind, subject, found } of orders) {

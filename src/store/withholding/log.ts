@@ -88,13 +88,6 @@ async function withoutKept(
   return rows.filter((row) => row.kind !== 'erase' || !kept.has(nameOf(row)))
 }
 
-/** The names of the attributes of companies in the log. */
-export async function loggedAttributes(db: RegistryDatabase): Promise<string[]> {
-  const sql = `select attributes from imports where resource = '${attributesShape.listing}'`
-  const rows = await db.rows<[attributes: string]>(sql)
-  return rows.flatMap(([attributes]) => JSON.parse(attributes) as string[])
-}
-
 /** Finds the names of attributes that companies have in no version: only erased ones had them. */
 export async function findUnsaid(tables: ListingTables, names: readonly string[]) {
   const unsaid = new Set(names).difference(statementColumns)
@@ -108,33 +101,38 @@ export async function findUnsaid(tables: ListingTables, names: readonly string[]
 /**
  * Removes what is withheld from the log of imports: the differences, which have examples, of all
  * kinds that may tell of it; and the names of new attributes, which imports still compare.
- *
- * @param lost the names of attributes that no company has any more.
  */
 export async function forgetInLog(
-  { db, hasher, resources }: Work,
+  { db, tables, hasher, resources }: Work,
   subject: Subject,
   phrases: readonly PhraseHash[],
-  lost: ReadonlySet<string>,
 ): Promise<void> {
-  // An example of any kind may name an erased company.
+  // An example of any kind may name an erased company, of which some attribute was alone.
+  const isErasing = 'company' in subject
   const kinds = resources.filter(
     ({ name, changeFields }) =>
-      'company' in subject ||
+      isErasing ||
       changeFields !== undefined ||
       ('resource' in subject && subject.resource === name),
   )
   for (const kind of [...kinds.map(({ name }) => name), attributesShape.listing]) {
     await db.run('update imports set difference = null where resource = $1', kind)
   }
-  const hidePhrases = createHidePhrases(phrases, hasher)
-  const logged = "select version, resource, attributes from imports where attributes <> '[]'"
-  for (const [version, kind, told] of await db.rows<[number, string, string]>(logged)) {
+  const sql = "select version, resource, attributes from imports where attributes <> '[]'"
+  const rows = await db.rows<[version: number, kind: string, told: string]>(sql)
+  const logged = rows.map(([version, kind, told]) => {
     const isOfCompanies = kind === attributesShape.listing
-    const names = (JSON.parse(told) as string[])
-      .filter((name) => !isOfCompanies || !lost.has(name))
-      .map(hidePhrases)
-    const attributes = JSON.stringify(names)
+    return { version, told, isOfCompanies, names: JSON.parse(told) as string[] }
+  })
+  const said = logged.filter((one) => isErasing && one.isOfCompanies)
+  const lost = await findUnsaid(
+    tables,
+    said.flatMap(({ names }) => names),
+  )
+  const hidePhrases = createHidePhrases(phrases, hasher)
+  for (const { version, told, isOfCompanies, names } of logged) {
+    const kept = names.filter((name) => !isOfCompanies || !lost.has(name)).map(hidePhrases)
+    const attributes = JSON.stringify(kept)
     if (attributes === told) continue
     await db.run('update imports set attributes = $2 where version = $1', version, attributes)
   }

@@ -30,8 +30,6 @@ export interface Rewriting extends MergeContext {
 export interface ListingRewrite {
   readonly shape: ListingShape
   readonly companyId: number
-  /** Whether a segment may have a record that changes, by its texts. */
-  readonly mayHold?: ((texts: Buffer) => boolean) | undefined
   /** Returns the same record if it is kept as it is; undefined if it is removed. */
   readonly change: (record: ListedRecord) => ListedRecord | undefined
 }
@@ -107,16 +105,14 @@ interface Replaced {
 /** Rewrites a segment; undefined if all of its records are kept as they are. */
 function replaceSegment(
   out: Output,
-  { shape, companyId, mayHold, change }: ListingRewrite,
+  { shape, companyId, change }: ListingRewrite,
   { entries, texts }: SegmentRow,
   onChanged: (record: ListedRecord, isGone: boolean) => void,
 ): Replaced | undefined {
   if (texts === null) return undefined
-  const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
-  if (mayHold?.(bytes) === false) return undefined
   const records: ListedRecord[] = []
   const [former, changed]: [ListedRecord[], ListedRecord[]] = [[], []]
-  for (const record of recordsOf(decodeEntries(shape, entries), bytes)) {
+  for (const record of recordsOf(decodeEntries(shape, entries), texts)) {
     const now = change(record)
     if (now !== undefined) records.push(now)
     if (now === record) continue
@@ -168,13 +164,21 @@ function metaAfter(
   return metaText(counts)
 }
 
-const companiesAtOnce = 1_000
+const [companiesAtOnce, segmentsAtOnce] = [1_000, 100]
 
-/** The records of listings of a kind, in each of their states. */
-export async function* allRecords(tables: ListingTables, shape: ListingShape) {
+/**
+ * The records of listings of a kind, in each of their states.
+ *
+ * @param companies those that may have such a listing; all by default.
+ */
+export async function* allRecords(
+  tables: ListingTables,
+  shape: ListingShape,
+  companies?: readonly number[],
+) {
   const range = { after: -1, limit: Number.MAX_SAFE_INTEGER }
-  const companies = await tables.companiesWith(shape.listing, range)
-  for (const some of inBatches(companies, companiesAtOnce)) {
+  const having = companies ?? (await tables.companiesWith(shape.listing, range))
+  for (const some of inBatches(having, companiesAtOnce)) {
     const keys: SizedKey[] = []
     const heads = await tables.headsOf(shape.listing, some)
     for (const [companyId, own] of Map.groupBy(heads, (head) => head.companyId)) {
@@ -183,9 +187,10 @@ export async function* allRecords(tables: ListingTables, shape: ListingShape) {
         if (bytes > 0) keys.push({ companyId, segment, bytes })
       }
     }
-    for await (const { companyId, records } of readSegments(tables, shape, keys)) {
-      for (const record of records) yield { companyId, record }
+    for await (const own of inTurns(keys, segmentsAtOnce)) {
+      for await (const { companyId, records } of readSegments(tables, shape, own)) {
+        for (const record of records) yield { companyId, record }
+      }
     }
-    await nextTurn()
   }
 }

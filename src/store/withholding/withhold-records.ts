@@ -3,88 +3,73 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
-import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { inTurns } from '../listing/in-batches.ts'
 import type { ListedId, ListingTables } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
-import type { Wanted, Work } from './apply-order.ts'
+import type { Registry, Wanted, Work } from './apply-order.ts'
 import { hideKeys } from './hide-keys.ts'
-import type { Found, Subject } from './list/entries.ts'
-import { createHold, type Fields, personalValues, withheldValues } from './personal.ts'
-import { createHidePhrases, formsOf, phrasesOf, withheldText } from './phrases.ts'
-import { type ListingRewrite, rewriteListing } from './rewrite.ts'
+import { type Hasher, listCompanies } from './list/hashes.ts'
+import { type Found, nothingFound, type Subject } from './list/entries.ts'
+import {
+  createHold,
+  type Fields,
+  hashValue,
+  personalValues,
+  textsOf,
+  withheldValues,
+} from './personal.ts'
+import { formsOf, phrasesOf, withheldText } from './phrases.ts'
+import { allRecords, type ListingRewrite, rewriteListing } from './rewrite.ts'
 import { companiesTouched } from './touched.ts'
 import { changeFields, hideInCompanies } from './withhold-texts.ts'
 
 type RecordSubject = Extract<Subject, { readonly resource: string }>
 
-type WantedRecords = Wanted & { readonly subject: RecordSubject }
+/** An order on records. */
+export type WantedRecords = Wanted & { readonly subject: RecordSubject }
 
 const idsAtOnce = 1_000
 
-/** What was found, and the companies that have or had it, by ids alone. */
-export type FoundIn = Omit<Found, 'companies'> & { readonly companies: Iterable<number> }
-
 /** Withholds records, and the people whom they name in texts about their companies. */
-export async function withholdRecords(work: Work, wanted: WantedRecords): Promise<FoundIn> {
-  const { resources, hasher, touched, onStep } = work
-  const { subject, located, kind } = wanted
+export async function withholdRecords(work: Work, wanted: WantedRecords): Promise<Found> {
+  const { resources, hasher, tables, touched, onStep } = work
+  const { kind, subject, value } = wanted
   const resource = resources.find(({ name }) => name === subject.resource)
-  if (resource === undefined) return { ids: [], keys: [], companies: [], phrases: [] }
+  if (resource === undefined) return nothingFound
+  const { name } = resource
   const shape = shapeOf(resource)
+  const { marks, companies } = wanted.people ?? (await searchPeople(work, resource, wanted))
   const seen = {
     ids: new Set<number>(),
     values: new Set<string>(),
     companies: new Set<number>(),
   }
-  const needles = needlesOf(resource, wanted)
-  const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
-  const find = () => wanted.candidates ?? work.tables.companiesHolding(needles ?? [])
-  const candidates = wanted.later?.companies ?? ascending((await find()).union(masked))
-  const mayHold = needles && ((texts: Buffer) => needles.some((needle) => texts.includes(needle)))
-  const people = await findPeople(work, resource, wanted, candidates, mayHold)
-  const companies = people === undefined ? candidates : ascending(people.companies.union(masked))
-  const changeIn = createChange(work, resource, wanted, { ...seen, marks: people?.marks })
-  for (const [n, companyId] of companies.entries()) {
-    await rewriteListing(work, {
-      shape,
-      companyId,
-      change: changeIn(companyId),
-      mayHold: people !== undefined || masked.has(companyId) ? undefined : mayHold,
-    })
-    onStep(`withholding ${resource.name}`, n / companies.length)
+  const changeIn = createChange(work, resource, wanted, marks, seen)
+  const where = companies.union(await companiesHaving(tables, name, marks.keys()))
+  for (const [n, companyId] of ascending(where).entries()) {
+    await rewriteListing(work, { shape, companyId, change: changeIn(companyId) })
+    onStep(`withholding ${name}`, n / where.size)
     await nextTurn()
   }
-  // Those that are meant by their ids may have nothing to hide yet.
-  const meant = namedIds(wanted).union(wanted.later?.ids ?? new Set<number>())
-  const others = await Array.fromAsync(
-    withoutOthers(work, resource.name, seen.ids.difference(meant)),
-  )
+  // Those that are meant by their ids may have nothing to hide yet. An operator's value does not
+  // mean those that earlier orders have masked.
+  const meant = value === undefined ? wanted.ids : new Set<number>()
+  const others = await Array.fromAsync(withoutOthers(work, name, seen.ids.difference(meant)))
   // Of what was removed before all kept versions, only natural keys are left.
-  const keyed = await idsWithKeys(work.tables, resource.name, meant)
+  const keyed = await idsWithKeys(tables, name, meant)
   const ids = [...seen.ids.intersection(meant).union(keyed), ...others.flat()]
-  const keys = await hideKeys(work, resource.name, ids)
-  for (const id of await companiesTraced(work.tables, resource.name, seen.ids.union(keyed))) {
-    seen.companies.add(id)
-  }
-  const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
+  const keys = await hideKeys(work, name, ids)
+  const left = await companiesTraced(tables, name, seen.ids.union(keyed))
+  const own = seen.companies.union(left)
   // People may be in texts without the record that named them: in another registry, in a backup
   // from before it, or if a mask has hidden who it names.
-  const all = [
-    ...new Map([...own, ...(wanted.found?.phrases ?? [])].map((one) => [one.hash, one])).values(),
-  ]
-  if (all.length > 0) {
-    const named = located?.companies ?? wanted.found?.companies.map(({ id }) => id) ?? []
-    const where = new Set([...seen.companies, ...named])
-    await hideInCompanies(work, where, { kind, hidePhrases: createHidePhrases(all, hasher) })
-  }
-  return {
-    ids,
-    keys,
-    phrases: located === undefined ? all : own,
-    companies: seen.companies.union(companiesTouched(touched)),
-  }
+  const named = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
+  const byHash = new Map([...named, ...wanted.found.phrases].map((one) => [one.hash, one]))
+  const phrases = [...byHash.values()]
+  await hideInCompanies(work, own.union(wanted.companies), kind, phrases)
+  const having = own.union(companiesTouched(touched))
+  return { ids, keys, phrases, companies: await listCompanies(tables, hasher, having) }
 }
 
 const ascending = (ids: ReadonlySet<number>) => [...ids].sort((a, b) => a - b)
@@ -136,52 +121,102 @@ export const companiesHaving = (tables: ListingTables, listing: string, ids: Ite
 export const companiesTraced = (tables: ListingTables, listing: string, ids: Iterable<number>) =>
   findFor(ids, (some) => tables.whereTraced(listing, some))
 
-/** The records that have the value of an order in some state. */
-interface People {
-  /** By ids, what tells that another state of such a record is about the same person. */
+/** The records that an order means, in some of their states. */
+export interface People {
+  /** By ids of records, what tells that a state of one is about the person who is meant. */
   readonly marks: ReadonlyMap<number, ReadonlySet<string>>
-  /** The companies that have or had them with it, and those that have them now. */
+  /** The companies that have or had them. */
   readonly companies: ReadonlySet<number>
 }
 
-/**
- * Finds the records that have the value of an order in some state: a register may add such a field
- * later, leave it out, or correct it. Undefined if an order does not mean one person by a record.
- */
-async function findPeople(
+/** Finds whom an order means where its records may be. */
+async function searchPeople(
   work: Work,
   resource: Resource,
-  { subject, located, found }: WantedRecords,
-  companies: readonly number[],
-  mayHold: ListingRewrite['mayHold'],
-): Promise<People | undefined> {
-  if (!('field' in subject) || resource.fields[subject.field]?.kind === 'text_list')
-    return undefined
-  const hold = createHold(resource, [{ kind: 'mask', subject }], work.hasher)
-  // A restored backup may have none of these states, but others.
-  const before = located === undefined ? found : undefined
-  const hashes = before?.phrases.map(({ hash }) => hash)
-  const marks = new Map(before?.ids.map((id) => [id, new Set(hashes)]))
-  const having = new Set(before?.companies.map(({ id }) => id))
-  for (const companyId of companies) {
-    const change = (record: ListedRecord) => {
-      const fields = JSON.parse(textIn(record.text)) as Fields
-      const isNamed = located?.ids.has(record.id) === true
-      if (!isNamed && hold(fields, undefined) === undefined) return record
-      having.add(companyId)
-      const known = marks.get(record.id) ?? new Set()
-      marks.set(record.id, known.union(new Set(marksOf(work, resource, fields))))
-      return record
-    }
-    await rewriteListing(work, { shape: shapeOf(resource), companyId, change, mayHold })
-    await nextTurn()
-  }
-  const listed = await companiesHaving(work.tables, resource.name, marks.keys())
-  return { marks, companies: having.union(listed) }
+  wanted: WantedRecords,
+): Promise<People> {
+  const { subject, value, candidates, companies } = wanted
+  const needles = needlesOf(resource, wanted)
+  const holding = candidates ?? (await work.tables.companiesHolding(needles))
+  // Where a mask has hidden a value, no byte of it is left.
+  const within = ascending('id' in subject ? holding : holding.union(companies))
+  const mayHold = ({ buffer, byteOffset, length }: Uint8Array) =>
+    value === undefined ||
+    needles.some((needle) => Buffer.from(buffer, byteOffset, length).includes(needle))
+  const [people] = await findPeople(work, resource, [wanted], { within, mayHold })
+  return people ?? { marks: new Map(), companies: new Set() }
 }
 
+/**
+ * Finds whom orders of the list on values mean, by their subjects: the list has only the hashes of
+ * values, so all records are looked through.
+ */
+export async function findAllPeople(
+  registry: Registry,
+  orders: readonly Wanted[],
+): Promise<ReadonlyMap<Subject, People>> {
+  const isOnRecords = (order: Wanted): order is WantedRecords => 'field' in order.subject
+  const byResource = Map.groupBy(orders.filter(isOnRecords), ({ subject }) => subject.resource)
+  const found = new Map<Subject, People>()
+  for (const resource of registry.resources) {
+    const own = byResource.get(resource.name) ?? []
+    for (const one of await findPeople(registry, resource, own)) found.set(one.subject, one)
+  }
+  return found
+}
+
+interface Places {
+  /** The companies that may have such records; all by default. */
+  readonly within?: readonly number[]
+  /** Whether a text may have one of the values. */
+  readonly mayHold?: (text: Uint8Array) => boolean
+}
+
+/**
+ * Finds whom orders on records of a resource mean, in one pass for all of them. A register may add
+ * the field of an order later, leave it out, or correct it.
+ */
+async function findPeople(
+  { db: { tables }, hasher }: Registry,
+  resource: Resource,
+  orders: readonly WantedRecords[],
+  { within, mayHold }: Places = {},
+): Promise<readonly (People & Pick<WantedRecords, 'subject'>)[]> {
+  const sought = orders.map(({ subject, ids, found }) => {
+    // A restored backup may have none of the states that an order has found, but others.
+    const hashes = isOfPerson(resource, subject) ? found.phrases.map(({ hash }) => hash) : []
+    const known = new Set(hashes)
+    const marks = new Map(Array.from(ids, (id) => [id, known]))
+    return { subject, marks, companies: new Set<number>() }
+  })
+  if (sought.length === 0) return []
+  const byValue = Map.groupBy(sought, ({ subject }) => ('field' in subject ? subject.value : ''))
+  const fields = new Set(orders.flatMap(({ subject }) => ('field' in subject ? subject.field : [])))
+  for await (const { companyId, record } of allRecords(tables, shapeOf(resource), within)) {
+    const { id, text } = record
+    for (const one of sought) if (one.marks.has(id)) one.companies.add(companyId)
+    if (fields.size === 0 || mayHold?.(text) === false) continue
+    const known = JSON.parse(textIn(text)) as Fields
+    for (const field of fields) {
+      for (const value of textsOf(known[field])) {
+        const hash = hashValue(hasher, resource.name, field, value)
+        for (const { subject, marks, companies } of byValue.get(hash) ?? []) {
+          companies.add(companyId)
+          const own = isOfPerson(resource, subject) ? marksOf(hasher, resource, known) : []
+          marks.set(id, new Set(own).union(marks.get(id) ?? new Set()))
+        }
+      }
+    }
+  }
+  return sought
+}
+
+/** Whether a value of a record means its person, rather than one of several. */
+const isOfPerson = ({ fields }: Resource, subject: RecordSubject) =>
+  'field' in subject && fields[subject.field]?.kind !== 'text_list'
+
 /** The values of a record's personal fields, and hashes of their words. */
-function marksOf({ hasher }: Work, resource: Resource, fields: Fields): string[] {
+function marksOf(hasher: Hasher, resource: Resource, fields: Fields): string[] {
   const values = personalValues(resource, fields)
   return [...values, ...phrasesOf(values, hasher).map(({ hash }) => hash)]
 }
@@ -191,55 +226,47 @@ interface Seen {
   readonly ids: Set<number>
   readonly values: Set<string>
   readonly companies: Set<number>
-  readonly marks: People['marks'] | undefined
 }
 
 /** Creates a function of a company, which creates the change of its records. */
-function createChange(work: Work, resource: Resource, wanted: WantedRecords, seen: Seen) {
-  const { kind, subject } = wanted
-  const { marks } = seen
-  const ids = namedIds(wanted)
-  const masked = new Set(maskedBefore(wanted)?.ids)
+function createChange(
+  { hasher }: Work,
+  resource: Resource,
+  { kind, subject, ids, isByIds }: WantedRecords,
+  marks: People['marks'],
+  seen: Seen,
+) {
   const mask = { kind: 'mask', subject } as const
-  const hold = createHold(resource, [mask], work.hasher)
-  const changeIn = (companyId: number) =>
-    changeFields(shapeOf(resource), (fields, { id }) => {
-      const wasMeant = 'field' in subject && masked.has(id) && isHidden(fields[subject.field])
-      const known = marks?.get(id)
-      const isSame = known && marksOf(work, resource, fields).some((mark) => known.has(mark))
-      const held = hold(fields, ids.has(id) || wasMeant || isSame === true ? mask : undefined)
+  const hold = createHold(resource, [mask], hasher)
+  const isMeant = (id: number, fields: Fields) => {
+    if (ids.has(id)) {
+      const isMasked = kind === 'erase' && 'field' in subject && isHidden(fields[subject.field])
+      if (isByIds || isMasked) return true
+    }
+    const known = marks.get(id) ?? new Set()
+    return known.size > 0 && marksOf(hasher, resource, fields).some((mark) => known.has(mark))
+  }
+  return (companyId: number): ListingRewrite['change'] => {
+    const change = changeFields(shapeOf(resource), (fields, { id }) => {
+      const held = hold(fields, isMeant(id, fields) ? mask : undefined)
       if (held?.kept === undefined) return fields
       seen.ids.add(id)
       seen.companies.add(companyId)
       for (const one of withheldValues(resource, fields, held.kept)) seen.values.add(one)
       return kind === 'erase' ? undefined : held.kept
     })
-  if ('field' in subject && marks === undefined) return changeIn
-  const isNamed = (id: number) => ids.has(id) || masked.has(id) || marks?.has(id) === true
-  return (companyId: number) => {
-    const change = changeIn(companyId)
-    return (record: ListedRecord) => (isNamed(record.id) ? change(record) : record)
+    return (record) => (marks.has(record.id) ? change(record) : record)
   }
 }
-
-/** Where an import has found a record, the id in its order may be that of another one. */
-const namedIds = ({ subject, located, later }: WantedRecords): ReadonlySet<number> =>
-  located?.ids ?? ('id' in subject ? (later?.ids ?? new Set([subject.id])) : new Set())
-
-/** What an erasure by a value has to find although a mask may have hidden the value. */
-const maskedBefore = ({ kind, subject, found }: WantedRecords) =>
-  kind === 'erase' && 'field' in subject ? found : undefined
 
 /** Whether a mask may have hidden the value of a field. */
 const isHidden = (value: unknown) => value === null || [value].flat().includes(withheldText)
 
-/** Bytes of which every record in question has some; undefined if they are not known. */
-function needlesOf(resource: Resource, wanted: WantedRecords): readonly Buffer[] | undefined {
-  const { subject, value, located } = wanted
-  if ('id' in subject) return [...namedIds(wanted)].map((id) => Buffer.from(`{"id":${id},`))
-  if (located !== undefined || value === undefined) return undefined
-  const isList = resource.fields[subject.field]?.kind === 'text_list'
-  const name = isList ? '' : `${JSON.stringify(subject.field)}:`
+/** Bytes of which every record in question has some, as far as they are known. */
+function needlesOf(resource: Resource, { subject, value, ids }: Wanted): readonly Buffer[] {
+  if (!('field' in subject)) return [...ids].map((id) => Buffer.from(`{"id":${id},`))
+  if (value === undefined) return []
+  const name = isOfPerson(resource, subject) ? `${JSON.stringify(subject.field)}:` : ''
   const forms = formsOf(value)
   const whole = Array.from(forms, (form) => name + JSON.stringify(form))
   // Within one text, accents may be encoded in several forms.

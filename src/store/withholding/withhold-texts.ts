@@ -7,44 +7,49 @@ import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts
 import { digestBytesOf, digestOf, textIn } from '../record-texts.ts'
 import type { Work } from './apply-order.ts'
 import { hideKeys } from './hide-keys.ts'
-import { type Fields, hideInTexts, type Phrases } from './personal.ts'
+import type { OrderKind, PhraseHash } from './list/entries.ts'
+import { type Fields, hideInTexts } from './personal.ts'
+import { createHidePhrases } from './phrases.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 
 /**
  * Hides people in what is said about companies. A recorded change has one content in all its
- * listings, so other companies with the same change are added to the companies.
+ * listings, so other companies with the same change are looked through, too.
  */
 export async function hideInCompanies(
   work: Work,
-  companies: Set<number>,
-  phrases: Phrases,
+  companies: Iterable<number>,
+  kind: OrderKind,
+  phrases: readonly PhraseHash[],
 ): Promise<void> {
+  if (phrases.length === 0) return
+  const hidden = { kind, hidePhrases: createHidePhrases(phrases, work.hasher) }
   const recording = work.resources.filter(({ changeFields }) => changeFields !== undefined)
   const sources = await work.tables.sources()
-  for (let some = [...companies]; some.length > 0;) {
+  const seen = new Set(companies)
+  for (let some = [...seen]; some.length > 0;) {
     const shared: Uint8Array[] = []
     for (const companyId of some) {
       for (const resource of [...recording, undefined]) {
         const shape = resource === undefined ? attributesShape : shapeOf(resource)
         const ids = new Set<number>()
         const change = changeFields(shape, (fields, { id, source, text }) => {
-          const hidden = hideInTexts(resource, fields, phrases)
+          const kept = hideInTexts(resource, fields, hidden)
           // A change that Dossier has recorded belongs to one company.
           const isAlone = isRecordingSource(sources.get(source)?.name ?? '')
-          if (hidden !== fields && resource !== undefined && !isAlone) {
+          if (kept !== fields && resource !== undefined && !isAlone) {
             shared.push(text)
             ids.add(id)
           }
-          return hidden
+          return kept
         })
         await rewriteListing(work, { shape, companyId, change })
         await hideKeys(work, shape.listing, ids)
       }
     }
     work.onStep('withholding changes', 0)
-    const holding = await work.tables.companiesHolding(shared)
-    some = [...holding].filter((other) => !companies.has(other))
-    for (const other of some) companies.add(other)
+    some = [...(await work.tables.companiesHolding(shared)).difference(seen)]
+    for (const other of some) seen.add(other)
   }
 }
 

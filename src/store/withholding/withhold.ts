@@ -1,20 +1,28 @@
-// The course of a withholding: one transaction, which is committed once the list has the order. A
+// The course of a withholding: one transaction, which is committed once the list has its entry. A
 // kill between the two leaves a store behind its list, which the next command that writes brings up
 // to it.
+//
+// An order is carried out in three cases, each of which knows where to look for what it means: an
+// operator gives it (`wantedOf`), a store is behind the list (`locate`), or an import tells of more
+// (`wantedLater`). What it finds that the list does not know is in an entry.
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
+import type { Resource } from '../../resources/resource.ts'
 import type { ImportConnection } from '../sql/database.ts'
-import { applyOrder, type Course } from './apply-order.ts'
-import { type AskedSubject, nothingThere } from './asked-subject.ts'
-import { agree, follow, type WithholdingPlace } from './follow.ts'
-import { type Agreement, noteState, nothingToAdopt } from './list/agreement.ts'
+import { type Applied, applyOrder, type Course, type Registry } from './apply-order.ts'
+import { type AskedSubject, nothingThere, wantedOf } from './asked-subject.ts'
+import type { FindingImport } from './finds.ts'
+import { hideKeys } from './hide-keys.ts'
+import { type Agreement, compareWithList, noteState, nothingToAdopt } from './list/agreement.ts'
 import {
-  type Adoption,
-  type Finding,
+  type EntryContent,
   type Found,
+  type FoundByOrders,
+  foundIn,
   isInForce,
   joinFound,
-  type Lift,
+  newsIn,
+  nothingFound,
   type Order,
   type OrderKind,
   ordersOf,
@@ -22,8 +30,14 @@ import {
 } from './list/entries.ts'
 import { createHasher } from './list/hashes.ts'
 import { lineOf, type ListPlace, nextState, noState } from './list/list.ts'
-import { type FindingImport, wantedLater, wantedOf } from './locate.ts'
-import type { AllTouched } from './touched.ts'
+import { locate, wantedLater } from './locate.ts'
+import { findAllPeople } from './withhold-records.ts'
+
+/** The list and the resources of a store. */
+export interface WithholdingPlace {
+  readonly list: ListPlace
+  readonly resources: readonly Resource[]
+}
 
 /** The reason in an entry of the list, and how the course of the work is watched. */
 export interface EntryRequest extends Reason, Course {
@@ -40,15 +54,10 @@ export interface LiftRequest extends EntryRequest {
   readonly lifts: number
 }
 
-/** What was withheld, or would be. */
-export interface Withheld {
+/** What was withheld, or would be; in the last version in which it was done. */
+export interface Withheld extends Omit<Applied, 'found'> {
   /** The number of the entry; undefined in a dry run. */
   readonly number: number | undefined
-  /** The last version in which it was done; undefined in a dry run, or if it touches nothing. */
-  readonly version: number | undefined
-  readonly touched: AllTouched
-  /** How many companies have got another name. */
-  readonly names: number
   /** How many natural keys it hides. */
   readonly keys: number
 }
@@ -64,19 +73,15 @@ export function withhold(
   place: WithholdingPlace,
   request: WithholdRequest,
 ): Promise<Withheld> {
-  return addEntry(db, place, request, async ({ list }) => {
-    const hasher = createHasher(list.salt)
-    const wanted = await wantedOf(db, list, request, hasher)
-    const context = { db, resources: place.resources, hasher }
-    const applied = await applyOrder(context, wanted, request)
-    if (applied.version === undefined) {
-      const named = await db.tables.statesById([...(wanted.located?.companies ?? [])])
+  return addEntry(db, place, request, async ({ list }, registry) => {
+    const wanted = await wantedOf(registry, list, request)
+    const { found, ...done } = await applyOrder(registry, wanted, request)
+    if (done.version === undefined) {
+      const named = await db.tables.statesById([...wanted.companies])
       throw nothingThere(request, named.length > 0)
     }
-    const { version, touched, names, found } = applied
     const { kind, subject } = wanted
-    const keys = found.keys.length
-    return { entry: { kind, subject, found }, done: { version, touched, names, keys } }
+    return { entry: { kind, subject, found }, done: { ...done, keys: found.keys.length } }
   })
 }
 
@@ -114,10 +119,10 @@ export function adopt(
   place: WithholdingPlace,
   request: EntryRequest,
 ): Promise<Withheld> {
-  return addEntry(db, place, request, async (agreed) => {
-    const { list, registry, isForeign } = agreed
-    if (!isForeign) throw nothingToAdopt(place.list)
-    const followed = await follow(db, place, { ...agreed, list: { ...list, registry } }, request)
+  return addEntry(db, place, request, async (agreed, registry) => {
+    if (!agreed.isForeign) throw nothingToAdopt(place.list)
+    const list = { ...agreed.list, registry: agreed.registry }
+    const followed = await follow(registry, { ...agreed, list }, request)
     const touched = followed.flatMap((one) => [...one.touched.values()])
     const names = followed.reduce((sum, one) => sum + one.names, 0)
     const keys = followed.reduce((sum, { found }) => sum + found.keys.length, 0)
@@ -138,60 +143,21 @@ export async function commitWithFinds(
   db: ImportConnection,
   place: WithholdingPlace,
   finding: FindingImport,
-): Promise<number> {
+): Promise<number | undefined> {
   const { startedAt } = finding.plan
   const course = { onWait: () => undefined, startedAt }
   const agreed = await agree(db, place, course)
-  const { list } = agreed
-  const context = { db, resources: place.resources, hasher: createHasher(list.salt) }
-  const finds: { order: number; found: Found }[] = []
-  for (const order of ordersOf(list).filter(isInForce)) {
-    const find = finding.finds.get(order.number)
-    if (find === undefined) continue
-    const { wanted, news } = await wantedLater(context, order, find, finding)
-    const { ids, keys } = (await applyOrder(context, wanted, course)).found
-    const here = { ids, keys, companies: [], phrases: [] }
-    finds.push({ order: order.number, found: joinFound([news, here]) })
+  const registry = registryOf(db, place, agreed)
+  const followed: Followed[] = []
+  for (const order of ordersOf(agreed.list).filter(isInForce)) {
+    const finds = finding.finds.get(order.number)
+    if (finds === undefined) continue
+    const { wanted, told } = await wantedLater(registry, order, finds, finding)
+    const applied = await applyOrder(registry, wanted, course)
+    followed.push(followedBy(order, applied, told))
   }
   const reason = `found by the import of version ${finding.version}`
-  return commitWith(db, place.list, agreed, { finds, ...foundBy(reason, startedAt) })
-}
-
-/** Why Dossier adds an entry by itself. */
-const foundBy = (reason: string, startedAt: number): Reason => {
-  return { reason, by: 'dossier', day: new Date(startedAt).toISOString().slice(0, 10) }
-}
-
-/** What an entry says, besides why. */
-type EntryContent =
-  | Pick<Order, 'kind' | 'subject' | 'found'>
-  | Pick<Lift, 'lifts'>
-  | Pick<Adoption, 'adopts'>
-  | Pick<Finding, 'finds'>
-
-/** The content of an entry, and what it has done in the store. */
-interface NewEntry {
-  readonly entry: EntryContent
-  readonly done: Omit<Withheld, 'number'>
-}
-
-/** Adds an entry to the list, in one transaction with what it does; a dry run changes nothing. */
-async function addEntry(
-  db: ImportConnection,
-  place: WithholdingPlace,
-  request: EntryRequest,
-  work: (agreed: Agreement) => Promise<NewEntry> | NewEntry,
-): Promise<Withheld> {
-  await db.begin(request)
-  const agreed = await agree(db, place, request)
-  const { entry, done } = await work(agreed)
-  if (request.isDryRun === true) {
-    await db.discard()
-    return { ...done, number: undefined, version: undefined }
-  }
-  const { reason, by, day } = request
-  const number = await commitWith(db, place.list, agreed, { ...entry, reason, by, day })
-  return { number, ...done }
+  return commitTelling(db, place.list, agreed, followed, { reason, startedAt })
 }
 
 /**
@@ -204,13 +170,113 @@ export async function bringUp(db: ImportConnection, place: WithholdingPlace): Pr
   const startedAt = Date.now()
   const course = { onWait: () => undefined, startedAt }
   await db.begin(course)
-  const { followed, ...agreed } = await agree(db, place, course)
-  const finds = followed.flatMap(({ order, news }) => (news ? [{ order, found: news }] : []))
-  const why = foundBy('found in a restored store', startedAt)
-  if (finds.length === 0) await db.commit()
-  else await commitWith(db, place.list, agreed, { finds, ...why })
+  const agreed = await agree(db, place, course)
+  const reason = 'found in a restored store'
+  await commitTelling(db, place.list, agreed, agreed.followed, { reason, startedAt })
   return agreed.behind
 }
+
+/** Commits, with an entry if orders have found more than the list knows; returns its number. */
+async function commitTelling(
+  db: ImportConnection,
+  place: ListPlace,
+  agreed: Agreement,
+  followed: readonly Followed[],
+  { reason, startedAt }: { readonly reason: string; readonly startedAt: number },
+): Promise<number | undefined> {
+  const finds = newsOf(followed)
+  const day = new Date(startedAt).toISOString().slice(0, 10)
+  if (finds.length > 0) return commitWith(db, place, agreed, { finds, reason, by: 'dossier', day })
+  await db.commit()
+  return undefined
+}
+
+/** An order that a store has followed, and what the list does not say that it has found. */
+interface Followed extends Applied {
+  readonly order: number
+  readonly news: Found | undefined
+}
+
+function followedBy({ number, found }: Order, applied: Applied, told: Found): Followed {
+  return { ...applied, order: number, news: newsIn(joinFound([told, applied.found]), found) }
+}
+
+const newsOf = (followed: readonly Followed[]): FoundByOrders =>
+  followed.flatMap(({ order, news }) => (news ? [{ order, found: news }] : []))
+
+/** Follows the entries of the list that the store has not followed yet. */
+async function agree(
+  db: ImportConnection,
+  place: WithholdingPlace,
+  course: Course,
+): Promise<Agreement & { readonly followed: readonly Followed[] }> {
+  const agreed = await compareWithList(db, place.list)
+  const { list, behind, isForeign } = agreed
+  if (behind === 0 || isForeign) return { ...agreed, followed: [] }
+  const followed = await follow(registryOf(db, place, agreed), agreed, course)
+  await noteState(db, list.states.at(-1) ?? noState)
+  return { ...agreed, followed }
+}
+
+/** Does what the entries say that the store has not followed yet. */
+async function follow(
+  registry: Registry,
+  { list, behind, registry: id }: Agreement,
+  course: Course,
+): Promise<Followed[]> {
+  const { db, hasher } = registry
+  const lacking = list.entries.slice(list.entries.length - behind)
+  const missing = new Set(lacking.flatMap(foundIn).map(({ order }) => order))
+  const orders = ordersOf(list).filter(({ number }) => missing.has(number))
+  // In its own registry, an order on a value finds again whom it has found, by their marks.
+  const wanted = (await locate(db, orders, hasher)).map((order) => {
+    return { ...order, isByIds: order.registry !== id || 'id' in order.subject }
+  })
+  const inForce = wanted.filter(isInForce)
+  const people = await findAllPeople(registry, inForce)
+  const followed: Followed[] = []
+  for (const order of inForce) {
+    const one = { ...order, people: people.get(order.subject) }
+    followed.push(followedBy(order, await applyOrder(registry, one, course), nothingFound))
+  }
+  for (const { subject, ids, isLifted } of wanted) {
+    // A lifted order does nothing, but imports look for the hashes of its natural keys.
+    if (!isLifted || !('resource' in subject)) continue
+    await hideKeys({ tables: db.tables, hasher }, subject.resource, ids)
+  }
+  return followed
+}
+
+/** The content of an entry, and what it has done in the store. */
+interface NewEntry {
+  readonly entry: EntryContent
+  readonly done: Omit<Withheld, 'number'>
+}
+
+/** Adds an entry to the list, in one transaction with what it does; a dry run changes nothing. */
+async function addEntry(
+  db: ImportConnection,
+  place: WithholdingPlace,
+  request: EntryRequest,
+  work: (agreed: Agreement, registry: Registry) => Promise<NewEntry> | NewEntry,
+): Promise<Withheld> {
+  await db.begin(request)
+  const agreed = await agree(db, place, request)
+  const { entry, done } = await work(agreed, registryOf(db, place, agreed))
+  if (request.isDryRun === true) {
+    await db.discard()
+    return { ...done, number: undefined, version: undefined }
+  }
+  const { reason, by, day } = request
+  const number = await commitWith(db, place.list, agreed, { ...entry, reason, by, day })
+  return { number, ...done }
+}
+
+const registryOf = (
+  db: ImportConnection,
+  { resources }: WithholdingPlace,
+  { list }: Agreement,
+): Registry => ({ db, resources, hasher: createHasher(list.salt) })
 
 /**
  * Adds an entry to the list, then commits; if that fails, removes the entry again.

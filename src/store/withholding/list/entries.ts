@@ -44,6 +44,8 @@ export interface Found {
   readonly phrases: readonly PhraseHash[]
 }
 
+export const nothingFound: Found = { ids: [], keys: [], companies: [], phrases: [] }
+
 /** Why something is withheld, or no longer withheld. */
 export interface Reason {
   readonly reason: string
@@ -53,38 +55,34 @@ export interface Reason {
   readonly day: string
 }
 
+/** What orders have found, by their numbers. */
+export type FoundByOrders = readonly { readonly order: number; readonly found: Found }[]
+
+interface Ordered {
+  readonly kind: OrderKind
+  readonly subject: Subject
+  readonly found: Found
+}
+
+/** What an entry says, besides why. */
+export type EntryContent =
+  | Ordered
+  /** Ends an order. */
+  | { readonly lifts: number }
+  /** Hands the list over to another registry, and tells what earlier orders have found there. */
+  | { readonly adopts: FoundByOrders }
+  /** Tells what an import, or a restored backup, has found of earlier orders. */
+  | { readonly finds: FoundByOrders }
+
 interface Line extends Reason {
   readonly number: number
   /** The id of the store that has written it. */
   readonly registry: string
 }
 
-export interface Order extends Line {
-  readonly kind: OrderKind
-  readonly subject: Subject
-  readonly found: Found
-}
+export type Entry = Line & EntryContent
 
-/** Ends an order. */
-export interface Lift extends Line {
-  readonly lifts: number
-}
-
-/** What orders have found, by their numbers. */
-type FoundByOrders = readonly { readonly order: number; readonly found: Found }[]
-
-/** Hands the list over to another registry. */
-export interface Adoption extends Line {
-  /** What earlier orders have found there. */
-  readonly adopts: FoundByOrders
-}
-
-/** Tells what an import has found of earlier orders. */
-export interface Finding extends Line {
-  readonly finds: FoundByOrders
-}
-
-export type Entry = Order | Lift | Adoption | Finding
+export interface Order extends Line, Ordered {}
 
 /** What an order has found, or what another entry tells of earlier orders. */
 export function foundIn(entry: Entry): FoundByOrders {
@@ -105,7 +103,7 @@ export interface List {
 }
 
 /** An order with all that it has found in the list's registry. */
-interface ListedOrder extends Order {
+export interface ListedOrder extends Order {
   /** Whether a later entry lifts it. */
   readonly isLifted: boolean
 }
@@ -157,14 +155,18 @@ export function joinFound(all: readonly Found[]): Found {
 
 /** What was found and is not known yet; undefined if all is. */
 export function newsIn(found: Found, known: Found): Found | undefined {
-  const [ids, keys] = [new Set(known.ids), new Set(known.keys)]
-  const hashes = new Set(known.phrases.map(({ hash }) => hash))
-  const companies = new Set(known.companies.map(({ id, name }) => name ?? id))
   const news = {
-    ids: found.ids.filter((id) => !ids.has(id)),
-    keys: found.keys.filter((key) => !keys.has(key)),
-    companies: found.companies.filter(({ id, name }) => !companies.has(name ?? id)),
-    phrases: found.phrases.filter(({ hash }) => !hashes.has(hash)),
+    ids: withoutKnown(found.ids, known.ids, (id) => id),
+    keys: withoutKnown(found.keys, known.keys, (key) => key),
+    companies: withoutKnown(found.companies, known.companies, ({ id, name }) => `${id} ${name}`),
+    phrases: withoutKnown(found.phrases, known.phrases, ({ hash }) => hash),
   }
   return Object.values(news).some(({ length }) => length > 0) ? news : undefined
+}
+
+/** Each one that is not known, once. */
+function withoutKnown<T>(all: readonly T[], known: readonly T[], nameOf: (one: T) => unknown): T[] {
+  const byName = new Map(all.map((one) => [nameOf(one), one]))
+  for (const one of known) byName.delete(nameOf(one))
+  return [...byName.values()]
 }

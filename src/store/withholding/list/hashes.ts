@@ -1,7 +1,8 @@
 // The salted hashes by which the list names people, their records' keys and companies.
 
 import { hash } from 'node:crypto'
-import type { CompanyRow } from '../../listing/tables.ts'
+import { inTurns } from '../../listing/in-batches.ts'
+import type { CompanyRow, ListingTables } from '../../listing/tables.ts'
 import { assignedIdMin } from '../../sql/assigned-ids.ts'
 import type { Found } from './entries.ts'
 
@@ -26,32 +27,45 @@ export function hashCompany(
 }
 
 /** The hashes of the present and past names of companies, by ids; only of those that have one. */
-export function hashNames(
+export type NameHashes = ReadonlyMap<number, readonly string[]>
+
+const idsAtOnce = 1_000
+
+export async function hashNames(
+  tables: ListingTables,
   hasher: Hasher,
-  names: readonly CompanyRow[],
-): ReadonlyMap<number, readonly string[]> {
+  ids: Iterable<number>,
+): Promise<NameHashes> {
   const hashes = new Map<number, string[]>()
-  for (const named of names) {
-    const hash = hashCompany(hasher, named)
-    if (hash === null) continue
-    const known = hashes.get(named.id)
-    // Most of 200,000 companies have one: a set for each would take five times as much.
-    if (known === undefined) hashes.set(named.id, [hash])
-    else if (!known.includes(hash)) known.push(hash)
+  for await (const some of inTurns(ids, idsAtOnce)) {
+    for (const named of await tables.statesById(some)) {
+      const hash = hashCompany(hasher, named)
+      if (hash === null) continue
+      const known = hashes.get(named.id)
+      // Most of 200,000 companies have one: a set for each would take five times as much.
+      if (known === undefined) hashes.set(named.id, [hash])
+      else if (!known.includes(hash)) known.push(hash)
+    }
   }
   return hashes
+}
+
+/** Companies of a registry, for the list. */
+export async function listCompanies(
+  tables: ListingTables,
+  hasher: Hasher,
+  companies: Iterable<number>,
+): Promise<Found['companies']> {
+  const ids = new Set(companies)
+  const hashes = await hashNames(tables, hasher, ids)
+  return [...ids].flatMap((id) => (hashes.get(id) ?? [null]).map((name) => ({ id, name })))
 }
 
 /**
  * The ids of listed companies, without assigned ones that others have here: a restore may have left
  * the branch in which they were assigned.
- *
- * @param names as of `hashNames`.
  */
-export function idsHere(
-  companies: Found['companies'],
-  names: ReadonlyMap<number, readonly string[]>,
-): number[] {
+export function idsHere(companies: Found['companies'], names: NameHashes): number[] {
   const here = companies.filter(({ id, name }) => {
     const own = id < assignedIdMin ? undefined : names.get(id)
     return own === undefined || name === null || own.includes(name)
