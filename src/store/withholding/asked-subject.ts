@@ -13,6 +13,7 @@ import {
   type Order,
   type OrderKind,
   ordersOf,
+  ordersOn,
   type PhraseHash,
   type ValueSubject,
 } from './list/entries.ts'
@@ -47,7 +48,7 @@ export async function wantedOf(
     const named = text === undefined ? { company: id } : { textOf: id }
     return { kind, subject: named, found, ids: new Set(), companies, isByIds: false }
   }
-  const orders = ordersOf(list).filter((one) => isOn(one, subject.resource))
+  const orders = ordersOn(ordersOf(list), subject.resource)
   if ('id' in subject) {
     // Whom a masked record names is known to its earlier orders only: one that was lifted, too, if
     // it was on this record alone.
@@ -75,9 +76,6 @@ async function joinEarlier(db: RegistryDatabase, orders: readonly Order[], hashe
     companies: new Set(here.flatMap(({ companies }) => [...companies])),
   }
 }
-
-const isOn = ({ subject }: Order, resource: string) =>
-  'resource' in subject && subject.resource === resource
 
 /** Whether an order on records of a resource has masked a value in all that it has found. */
 function hasMasked(

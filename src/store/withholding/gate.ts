@@ -11,7 +11,14 @@ import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './list/agreement.ts'
 import { collectFinds, companyOf, type Finds, type NamedCompany } from './finds.ts'
 import { hashKey } from './hide-keys.ts'
-import { isInForce, type List, type ListedOrder, type Order, ordersOf } from './list/entries.ts'
+import {
+  isInForce,
+  type List,
+  type ListedOrder,
+  type Order,
+  ordersOf,
+  ordersOn,
+} from './list/entries.ts'
 import {
   createHasher,
   hashCompany,
@@ -149,10 +156,6 @@ function createRowPasses(
     finds: () => finds?.list() ?? new Map<number, Finds>(),
   }
 }
-
-/** The orders on records of a listing. */
-const ordersOn = (orders: readonly Order[], listing: string) =>
-  orders.filter(({ subject }) => 'resource' in subject && subject.resource === listing)
 
 /** Which companies are erased, and which texts are withheld in others. */
 function createCompanies(orders: readonly Order[], hasher: Hasher, known: NameHashes) {

@@ -40,12 +40,7 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const { name } = resource
   const shape = shapeOf(resource)
   const { marks, companies } = wanted.people ?? (await searchPeople(work, resource, wanted))
-  const seen = {
-    ids: new Set<number>(),
-    values: new Set<string>(),
-    companies: new Set<number>(),
-  }
-  const changeIn = createChange(work, resource, wanted, marks, seen)
+  const { seen, changeIn } = createChange(work, resource, wanted, marks)
   const where = companies.union(await companiesHaving(tables, name, marks.keys()))
   for (const [n, companyId] of ascending(where).entries()) {
     await rewriteListing(work, { shape, companyId, change: changeIn(companyId) })
@@ -221,21 +216,21 @@ function marksOf(hasher: Hasher, resource: Resource, fields: Fields): string[] {
   return [...values, ...phrasesOf(values, hasher).map(({ hash }) => hash)]
 }
 
-/** The records found, the values of their personal fields, and their companies. */
-interface Seen {
-  readonly ids: Set<number>
-  readonly values: Set<string>
-  readonly companies: Set<number>
-}
-
-/** Creates a function of a company, which creates the change of its records. */
+/**
+ * Creates a function of a company, which creates the change of its records; and what that has seen:
+ * the records that are meant, the values of their personal fields, and their companies.
+ */
 function createChange(
   { hasher }: Work,
   resource: Resource,
   { kind, subject, ids, isByIds }: WantedRecords,
   marks: People['marks'],
-  seen: Seen,
 ) {
+  const seen = {
+    ids: new Set<number>(),
+    values: new Set<string>(),
+    companies: new Set<number>(),
+  }
   const mask = { kind: 'mask', subject } as const
   const hold = createHold(resource, [mask], hasher)
   const isMeant = (id: number, fields: Fields) => {
@@ -246,7 +241,7 @@ function createChange(
     const known = marks.get(id) ?? new Set()
     return known.size > 0 && marksOf(hasher, resource, fields).some((mark) => known.has(mark))
   }
-  return (companyId: number): ListingRewrite['change'] => {
+  const changeIn = (companyId: number): ListingRewrite['change'] => {
     const change = changeFields(shapeOf(resource), (fields, { id }) => {
       const held = hold(fields, isMeant(id, fields) ? mask : undefined)
       if (held?.kept === undefined) return fields
@@ -257,6 +252,7 @@ function createChange(
     })
     return (record) => (marks.has(record.id) ? change(record) : record)
   }
+  return { seen, changeIn }
 }
 
 /** Whether a mask may have hidden the value of a field. */

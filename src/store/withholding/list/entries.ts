@@ -128,6 +128,10 @@ export function ordersOf({ entries, registry }: List): readonly ListedOrder[] {
     }))
 }
 
+/** The orders on records of a resource. */
+export const ordersOn = <O extends Order>(orders: readonly O[], resource: string): O[] =>
+  orders.filter(({ subject }) => 'resource' in subject && subject.resource === resource)
+
 /** Removes ids that a store has assigned, which may mean something else in another one. */
 export function withoutAssigned(found: Found): Found {
   const isGiven = (id: number) => id < assignedIdMin
