@@ -166,20 +166,16 @@ async function writeWords(db: RegistryDatabase, changes: readonly NameChange[]):
 
 const none: readonly string[] = []
 
-/** For each word, ids of companies. Most words of a register occur in one name. */
-type IdsOfWords = Map<string, number | number[]>
+/** For each word, ids of companies. */
+type IdsOfWords = Map<string, number[]>
 
 function note(ids: IdsOfWords, word: string, id: number): void {
   const known = ids.get(word)
-  if (known === undefined) ids.set(word, id)
-  else if (typeof known === 'number') ids.set(word, [known, id])
+  if (known === undefined) ids.set(word, [id])
   else known.push(id)
 }
 
 /** The rows of words, in their order, so that neighbours are written together. */
 function* rowsOf(ids: IdsOfWords): Generator<[word: string, id: number]> {
-  for (const word of [...ids.keys()].sort()) {
-    const own = ids.get(word) ?? []
-    for (const id of typeof own === 'number' ? [own] : own) yield [word, id]
-  }
+  for (const word of [...ids.keys()].sort()) for (const id of ids.get(word) ?? []) yield [word, id]
 }

@@ -144,7 +144,7 @@ export async function findVersion(
       : { first: first === null ? undefined : momentOf(first) }
   }
   const { version, earliestVersion } = registryStateOf((await db.rows<RegistryRow>(registrySql))[0])
-  const states = statesOf(await readCounted(db, resource, version), version)
+  const states = await readStates(db, resource, version)
   const found = states.findLast(({ latest = '' }) => latest <= moment.asOf)
   if (found?.latest !== undefined) return { version: found.upTo }
   let first: string | undefined
@@ -158,23 +158,21 @@ export async function findVersion(
 
 type Rows = Pick<RowReader, 'rows'>
 
-/** An import that counts for a listing, or a revert of some. */
-interface Counted {
-  readonly version: number
-  /** What it shares with the versions that a revert takes back together. */
-  readonly name: string
-  /** Of an import: the day of its extract, or else of its commit. */
-  readonly day: string
-  /** Of a revert: it restores what its source had before this version. */
-  readonly firstReverted: number | undefined
+/** Versions up to one that have the same imports in force; the latest day of these, if any. */
+interface CountedState {
+  readonly upTo: number
+  readonly latest: string | undefined
 }
 
-/** The imports of a resource up to a version. Another target may have recorded changes in it. */
-async function readCounted(
+/**
+ * What was in force of the imports of a resource, version by version, up to the last one: a revert
+ * restores what was in force before. Another target may have recorded changes in the resource.
+ */
+async function readStates(
   db: Rows,
   resource: Resource | undefined,
-  upTo: number,
-): Promise<Counted[]> {
+  last: number,
+): Promise<readonly CountedState[]> {
   type What = [source: string, target: string, reverts: string | null]
   type Columns = [version: number, asOf: string | null, committedAt: number, ...What]
   const sql = `
@@ -184,33 +182,21 @@ async function readCounted(
       ${resource === undefined ? '' : 'and (i.resource = $2 or i.recorded like $3)'}
     order by i.version`
   const named = resource === undefined ? [] : [resource.name, `%"${resource.name}":%`]
-  const rows = await db.rows<Columns>(sql, upTo, ...named)
-  return rows.map(([version, asOf, committedAt, source, target, reverts]) => {
-    const day = (asOf ?? momentOf(committedAt)).slice(0, 10)
-    const firstReverted =
-      reverts === null ? undefined : Math.min(...(JSON.parse(reverts) as number[]))
-    return { version, name: nameOf({ source, target }), day, firstReverted }
-  })
-}
-
-/** Versions up to one that have the same imports in force; the latest day of these, if any. */
-interface CountedState {
-  readonly upTo: number
-  readonly latest: string | undefined
-}
-
-/** What was in force, version by version: a revert restores what was in force before. */
-function statesOf(log: readonly Counted[], last: number): CountedState[] {
+  const log = await db.rows<Columns>(sql, last, ...named)
+  // By what a version shares with those that a revert takes back together.
   const groups = new Map<string, CountedState[]>()
-  return log.map(({ version, name, day, firstReverted }, n) => {
-    const upTo = (log[n + 1]?.version ?? last + 1) - 1
-    const own = groups.get(name) ?? []
+  return log.map(([version, asOf, committedAt, source, target, reverts], n) => {
+    const group = nameOf({ source, target })
+    const own = groups.get(group) ?? []
+    const day = (asOf ?? momentOf(committedAt)).slice(0, 10)
+    const firstReverted = Math.min(...(JSON.parse(reverts ?? '[]') as number[]))
     const latest =
-      firstReverted === undefined
+      reverts === null
         ? laterOf(own.at(-1)?.latest, day)
-        : own.findLast((one) => one.upTo < firstReverted)?.latest
+        : own.findLast(({ upTo }) => upTo < firstReverted)?.latest
     own.push({ upTo: version, latest })
-    groups.set(name, own)
+    groups.set(group, own)
+    const upTo = (log[n + 1]?.[0] ?? last + 1) - 1
     return { upTo, latest: [...groups.values()].map((all) => all.at(-1)?.latest).reduce(laterOf) }
   })
 }
