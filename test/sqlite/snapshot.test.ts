@@ -10,7 +10,7 @@ import { resources } from '../../src/resources/index.ts'
 import type { Snapshot } from '../../src/store/sql/database.ts'
 import { openForWriting } from '../../src/store/sqlite/open.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { createReads, createSnapshots } from '../../src/store/sqlite/reads.ts'
+import { createReads } from '../../src/store/sqlite/reads.ts'
 import { importRows, makeFolder, makePlace } from '../support/import-rows.ts'
 import { openReader } from '../support/open-reader.ts'
 
@@ -29,7 +29,7 @@ function makeNumber(t: TestContext) {
     return row?.[0]
   }
   const write = (n: number) => writer.exec(`update t set n = ${n}`)
-  const { inSnapshot } = createSnapshots(reader, createReads(reader), () => undefined)
+  const { inSnapshot } = createReads(reader)
   return { read, write, inSnapshot }
 }
 

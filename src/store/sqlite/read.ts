@@ -1,7 +1,6 @@
 // Serves from SQLite: a page is a head and a run of segments, read in one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ServingReads } from '../serving/reads.ts'
 import {
   createStoreReader,
   type OwnReading,
@@ -11,7 +10,7 @@ import {
 import { findNames } from '../sql/find-companies.ts'
 import { type KeyColumns, keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
-import { createReads, createSnapshots } from './reads.ts'
+import { createReads } from './reads.ts'
 import { prepareRow } from './statements.ts'
 import { writerOf } from './tables.ts'
 import { checkFiles } from './transaction.ts'
@@ -25,13 +24,12 @@ const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash 
 /** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync): StoreReader {
   const queries = writerOf(db)
-  const reads = createReads(db)
-  const { now, refresh, renew, inSnapshot } = createSnapshots(db, reads, () => reads.forget())
+  const { reads, readRegistry, renew, inSnapshot } = createReads(db)
   const faults = rememberFault()
   const findKey = prepareRow(db, findKeySql)
   const ping = db.prepare('select 1 from store')
   const access: ReadingAccess = {
-    reads: { ...reads, now },
+    reads,
     inRegistry: inSnapshot,
     inCompanies: (_, work) => inSnapshot(work),
     inVersions: (_, work) => inSnapshot(work),
@@ -42,12 +40,9 @@ export function createReader(db: DatabaseSync): StoreReader {
   }
   const reader = createStoreReader(access, {
     storeId: String(db.prepare('select id from store').get()?.['id']),
-    findCompany: faults.watch(companyFinder(db, now)),
+    findCompany: faults.watch(companyFinder(db, reads.now)),
     findNames: (names, limit) => findNames(queries, names, limit),
-    readRegistry() {
-      refresh()
-      return reads.registry()
-    },
+    readRegistry,
     findKey: faults.watch((hash) => {
       checkFiles(db)
       // Rare, since keys are cached; a key that has been revoked meanwhile must not be accepted.
@@ -101,7 +96,7 @@ function rememberFault() {
   }
 }
 
-function companyFinder(db: DatabaseSync, now: ServingReads['now']): OwnReading['findCompany'] {
+function companyFinder(db: DatabaseSync, now: <T>(read: () => T) => T): OwnReading['findCompany'] {
   const find = prepareRow(
     db,
     'select id from companies where identifier = $1 and jurisdiction = $2',

@@ -18,9 +18,6 @@ import type { RowReader } from '../sql/dialect.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { dialect, writerOf } from './tables.ts'
 
-/** The reads of listings besides `now`. */
-export type FileReads = ReturnType<typeof createReads>
-
 /** Reads listings over a connection. */
 export function listingReadsOf(db: DatabaseSync) {
   return {
@@ -34,32 +31,87 @@ export function listingReadsOf(db: DatabaseSync) {
   } satisfies ListingReads
 }
 
+/** How often work is tried; imports are seconds apart, the work takes milliseconds. */
+const attemptsMax = 5
+
+/** Reads over one connection, which all requests share. */
 export function createReads(db: DatabaseSync) {
   const registryRow = prepareRow(db, registrySql)
-  const headRow = prepareRow(db, headSql())
-  const headWithTextsRow = prepareRow(db, headSql(firstSegmentOf(dialect, '$1')))
-  const versions = createVersionReads(writerOf(db).rows)
+  const queries = writerOf(db)
+  const versions = createVersionReads(queries.rows)
+  const listings = listingReadsOf(db)
   let kept: RegistryState | undefined
+  const { enter, leave, now } = createTransactions(db, () => (kept = undefined))
 
   const registry = () =>
     (kept ??= registryStateOf(registryRow.get() as unknown as RegistryRow | undefined))
-  return {
-    ...listingReadsOf(db),
-    registry,
-    headIn(listing, company, version, wanted) {
-      const state = registry()
-      const most = version === undefined ? state.version : Math.min(version, state.version)
-      const found = (wanted === 0 ? headRow : headWithTextsRow).get(company, listing, most)
-      const row = found as unknown as ReadHead | undefined
-      return { registry: state, head: row && headOf(row), first: firstTexts(row?.[6]) }
-    },
+
+  const reads = {
+    ...listings,
+    now,
+    headIn: headReader(db, registry),
     change: versions.change,
     knownSince: versions.knownSince,
-    /** Forgets what is kept. */
-    forget() {
-      kept = undefined
+  } satisfies ServingReads
+
+  let last: { readonly begun: number; readonly snapshot: Snapshot } | undefined
+
+  /** Reads that fail once another process has committed; one set for all work in a state. */
+  function snapshotOf(begun: number): Snapshot {
+    if (last?.begun !== begun) last = { begun, snapshot: createSnapshot(begun) }
+    return last.snapshot
+  }
+
+  function createSnapshot(begun: number): Snapshot {
+    const checked =
+      <A extends unknown[], T>(read: (...args: A) => T) =>
+      (...args: A): T => {
+        if (enter() !== begun) throw changed
+        return read(...args)
+      }
+    const rows = checked(queries.rows) as RowReader['rows']
+    const { texts, entries } = listings
+    const own = { ...listings, texts: checked(texts), entries: checked(entries) }
+    return {
+      dialect,
+      rows,
+      registry: checked(() => registry()),
+      tables: lookupsOver({ dialect, rows }, own),
+      change: checked(versions.change),
+    }
+  }
+
+  return {
+    reads,
+    readRegistry: () => now(registry),
+    /** Lets the next read see what is there now. */
+    renew: leave,
+    /** Does work that may wait between its reads. */
+    inSnapshot: async <T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> => {
+      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+        const begun = enter()
+        try {
+          const result = await work(snapshotOf(begun))
+          if (enter() === begun) return result
+        } catch (error) {
+          if (error !== changed) throw error
+        }
+      }
+      throw new Error(`the store has changed during each of ${attemptsMax} attempts to read it`)
     },
-  } satisfies Omit<ServingReads, 'now'> & { registry(): RegistryState; forget(): void }
+  }
+}
+
+function headReader(db: DatabaseSync, registry: () => RegistryState): ServingReads['headIn'] {
+  const headRow = prepareRow(db, headSql())
+  const headWithTextsRow = prepareRow(db, headSql(firstSegmentOf(dialect, '$1')))
+  return (listing, company, version, wanted) => {
+    const state = registry()
+    const most = version === undefined ? state.version : Math.min(version, state.version)
+    const found = (wanted === 0 ? headRow : headWithTextsRow).get(company, listing, most)
+    const row = found as unknown as ReadHead | undefined
+    return { registry: state, head: row && headOf(row), first: firstTexts(row?.[6]) }
+  }
 }
 
 type SegmentColumn = readonly [bytes: Uint8Array | null]
@@ -88,71 +140,6 @@ function readColumn(db: DatabaseSync, column: 'texts' | 'entries') {
       if (found.length < at) throw new MissingSegmentError({ companyId: company, segment: first })
     }
     return found
-  }
-}
-
-/** How often work is tried; imports are seconds apart, the work takes milliseconds. */
-const attemptsMax = 5
-
-/** Reads of a connection that see one state. */
-export type Snapshots = ReturnType<typeof createSnapshots>
-
-/** @param forget is called when another process has committed. */
-export function createSnapshots(
-  db: DatabaseSync,
-  reads: Pick<FileReads, 'texts' | 'entries' | 'change' | 'free' | 'registry'>,
-  forget: () => void,
-) {
-  const queries = writerOf(db)
-  const { enter, leave, now } = createTransactions(db, forget)
-
-  let last: { readonly begun: number; readonly snapshot: Snapshot } | undefined
-
-  /** Reads that fail once another process has committed; one set for all work in a state. */
-  function snapshotOf(begun: number): Snapshot {
-    if (last?.begun !== begun) last = { begun, snapshot: createSnapshot(begun) }
-    return last.snapshot
-  }
-
-  function createSnapshot(begun: number): Snapshot {
-    const checked =
-      <A extends unknown[], T>(read: (...args: A) => T) =>
-      (...args: A): T => {
-        if (enter() !== begun) throw changed
-        return read(...args)
-      }
-    const rows = checked(queries.rows) as RowReader['rows']
-    const { texts, entries, free } = reads
-    const listings = { texts: checked(texts), entries: checked(entries), free }
-    return {
-      dialect,
-      rows,
-      registry: checked(() => reads.registry()),
-      tables: lookupsOver({ dialect, rows }, listings),
-      change: checked(reads.change),
-    }
-  }
-
-  return {
-    /** Does several reads in one state of the file. */
-    now,
-    /** Forgets what is kept if another process has committed before this turn of the event loop. */
-    refresh: enter,
-    /** Lets the next read see what is there now. */
-    renew: leave,
-    /** Does work that may wait between its reads. */
-    inSnapshot: async <T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> => {
-      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-        const begun = enter()
-        try {
-          const result = await work(snapshotOf(begun))
-          if (enter() === begun) return result
-        } catch (error) {
-          if (error !== changed) throw error
-        }
-      }
-      throw new Error(`the store has changed during each of ${attemptsMax} attempts to read it`)
-    },
   }
 }
 
