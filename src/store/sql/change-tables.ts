@@ -92,13 +92,7 @@ export function traceTables(db: RowWriter) {
           columns: ['company_id', 'version', 'id', 'sort', 'kind'],
           replacing: { key, columns: ['sort', 'kind'] },
         },
-        traces.map(({ companyId, version, id, sort, kind }) => [
-          companyId,
-          version,
-          id,
-          sort,
-          kind,
-        ]),
+        traces.map((one) => [one.companyId, one.version, one.id, one.sort, one.kind]),
       ),
   } satisfies Partial<ListingTables>
 }

@@ -43,26 +43,18 @@ async function findByNumber(
   const reader = jurisdiction === undefined ? inSteps(snapshot) : snapshot
   const sought = [...new Set(identifiers)].sort(byCodePoint)
   const atOnce = jurisdiction === undefined ? identifiersAtOnce : sought.length
-  const found = new Map<string, Named[]>()
-  for (let at = 0; at < sought.length; at += atOnce) {
-    for (const named of await readNamed(reader, sought.slice(at, at + atOnce), jurisdiction)) {
-      const [, area] = named
-      const own = found.get(area)
-      if (own === undefined) found.set(area, [named])
-      else own.push(named)
-    }
+  const found: Named[] = []
+  for (const some of inBatches(sought, atOnce)) {
+    found.push(...(await readNamed(reader, some, jurisdiction)))
   }
-  const inOrder = [...found].sort(([a], [b]) => byCodePoint(a, b))
-  return readNames(
-    reader,
-    inOrder.flatMap(([, own]) => own),
-  )
+  const byArea = [...Map.groupBy(found, ([, area]) => area)]
+  const inOrder = byArea.sort(([a], [b]) => byCodePoint(a, b)).flatMap(([, own]) => own)
+  return readNames(reader, inOrder)
 }
 
 async function readNames(snapshot: RowReader, found: readonly Named[]): Promise<FoundCompany[]> {
   const companies: FoundCompany[] = []
-  for (let at = 0; at < found.length; at += namesAtOnce) {
-    const some = found.slice(at, at + namesAtOnce)
+  for (const some of inBatches(found, namesAtOnce)) {
     const rows = await snapshot.rows<NamedId>(
       namesOf(snapshot),
       some.map(([id]) => id),
@@ -145,8 +137,7 @@ async function findByWords(
   const matching: NamedId[] = []
   const sql = namesOf(snapshot)
   for await (const ids of candidates) {
-    for (let at = 0; at < ids.length; at += namesAtOnce) {
-      const some = ids.slice(at, at + namesAtOnce)
+    for (const some of inBatches(ids, namesAtOnce)) {
       const rows = await snapshot.rows<NamedId>(sql, some)
       for (const row of rows) if (hasWords(row[1], words)) matching.push(row)
       if (matching.length > matchesMax) return undefined
@@ -286,9 +277,8 @@ async function readBeginning(
   const found = new Set<number>()
   for (let [word, id] = [beginning, -1]; ;) {
     const end = beginning + afterAll
-    const rows = await snapshot.rows<[word: string, id: number]>(
-      ...([rowsOfBeginning, word, id, end, idsAtOnce] as const),
-    )
+    const asked = [word, id, end, idsAtOnce] as const
+    const rows = await snapshot.rows<[word: string, id: number]>(rowsOfBeginning, ...asked)
     for (const row of rows) found.add(row[1])
     if (found.size > idsMax) return undefined
     const last = rows.at(-1)
