@@ -124,6 +124,18 @@ test('anything that is not allowed is a 400 that says what is (1.3, 1.4, 8.1)', 
   assert.equal((await find(`?${'identifier=1&'.repeat(100)}`)).status, 200)
 })
 
+test('the lengths of words and numbers are counted in characters (8.1)', async () => {
+  // Each takes two UTF-16 code units.
+  for (const [name, most] of [
+    ['q', 256],
+    ['identifier', 1_024],
+  ] as const) {
+    const asked = (count: number) => find(`?${name}=${encodeURIComponent('𝐚'.repeat(count))}`)
+    assert.deepEqual([(await asked(most)).status, name], [200, name])
+    checkFailure(await asked(most + 1), 400, new RegExp(`a text of 1 to ${most} characters$`))
+  }
+})
+
 test('more than 1,000 names are a 400 that asks for another word (8.2)', async (t) => {
   const many = await makeApp(t)
   const named = Array.from({ length: 1_001 }, (_, n) => ({

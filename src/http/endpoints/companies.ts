@@ -7,6 +7,7 @@ import { matchesMax } from '../../store/sql/find-companies.ts'
 import { budgetOf, greatestLimit } from '../../store/page-size.ts'
 import type { FoundCompany } from '../../store/reading.ts'
 import { companiesScope } from '../../store/keys.ts'
+import { hasMoreCharacters } from '../../text/characters.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { fromStore, pageTooLarge } from '../store-errors.ts'
 import { companiesPath } from '../requests/company-request.ts'
@@ -29,9 +30,9 @@ interface CompaniesRequest extends Paging {
 
 /** How many identifiers a request may have. */
 export const identifiersMax = 100
-/** The maximum length of the words of a request, in UTF-16 code units. */
+/** The maximum length of the words of a request, in characters. */
 export const queryLengthMax = 256
-/** The maximum length of an identifier or a jurisdiction, in UTF-16 code units. */
+/** The maximum length of an identifier or a jurisdiction, in characters. */
 const textLengthMax = 1_024
 
 /** The parameters that select companies. */
@@ -157,6 +158,6 @@ function textOf(name: string, written: unknown, lengthMax = textLengthMax): stri
 
 /** Whether a text can be in a register; no store holds any other. */
 function isName(text: string, lengthMax: number): boolean {
-  const { length } = text
-  return length > 0 && length <= lengthMax && !text.includes('\0') && text.isWellFormed()
+  if (text === '' || hasMoreCharacters(text, lengthMax)) return false
+  return !text.includes('\0') && text.isWellFormed()
 }

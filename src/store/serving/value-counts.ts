@@ -3,6 +3,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
+import { hasMoreCharacters } from '../../text/characters.ts'
 import { markOf, onlySegment } from '../listing/directory.ts'
 import { leavesOf, scanEntries } from '../listing/open-listings.ts'
 import { decodeEntries, reuseMemory, type SegmentIndex } from '../listing/segment.ts'
@@ -183,8 +184,7 @@ function addColumn(
 }
 
 function isTooLong(value: string | null): boolean {
-  if (value === null || value.length <= countedLengthMax) return false
-  return Array.from(value).length > countedLengthMax
+  return value !== null && hasMoreCharacters(value, countedLengthMax)
 }
 
 /** Most frequent first, then by code point, null last. */
