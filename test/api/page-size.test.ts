@@ -114,6 +114,6 @@ test('a company of more than 16 MiB is a 400 that names another way (3.10)', asy
   checkFailure(
     await ask('/api/v1/companies/GB:1'),
     400,
-    /^Company \d+ has attributes of 16 MiB; ask for its listings one by one$/,
+    /^Company \d+ has attributes of more than 16 MiB; ask for its listings one by one$/,
   )
 })

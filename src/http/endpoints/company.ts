@@ -45,7 +45,10 @@ async function describe(
   const state = requireFound(read, asked, () => path)
   const { registry, lineage, changedAt, sources } = state
   if (sources === undefined) {
-    throw tooLarge(`Company ${companyId} has attributes of`, 'ask for its listings one by one')
+    throw tooLarge(
+      `Company ${companyId} has attributes of more than`,
+      'ask for its listings one by one',
+    )
   }
   const text = `{"ok":true,"company":${companyText(state.company, sources, state.listings)}}`
   const isFormer = version !== undefined && version < registry.version
