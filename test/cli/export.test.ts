@@ -193,6 +193,25 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
   assert.match((await run(copies)).err, /already has a copy of version 6/)
 })
 
+test('a company that is too large for Parquet is copied in the other formats', async (t) => {
+  const { folder, db } = makePlace(t)
+  const texts = Array.from({ length: 120 }, (_, n) => [`text ${n}`, 'x'.repeat(65_536)] as const)
+  const company = { jurisdiction: 'GB', identifier: '1', ...Object.fromEntries(texts) }
+  for (const source of ['one', 'two', 'three']) {
+    await importRows(db, 'companies', [company], { source })
+  }
+  const copies = join(folder, 'copies')
+  const run = (formats: string) =>
+    runCommand(folder, ['export', copies, '--format', formats, '--db', storeAt(db)])
+  checkExit(
+    await run('ndjson.zst,parquet'),
+    1,
+    /^dossier: companies-1.parquet [^\n]*too large[^\n]*\n$/m,
+  )
+  assert.deepEqual(readdirSync(copies), [])
+  assert.equal((await run('ndjson.zst,csv.zst')).code, 0)
+})
+
 test('an export of a version of which there is a copy is done', async (t) => {
   const { folder, db } = makePlace(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])

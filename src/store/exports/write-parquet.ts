@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto'
 import { chmodSync, createReadStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { flush, privateMode } from '../../files/new-file.ts'
+import { OperatorError, reasonOf } from '../../config/operator-error.ts'
 import { literal, openDatabase } from '../../files/duckdb/database.ts'
+import { isOutOfMemory } from '../../files/duckdb/explain.ts'
+import { flush, privateMode } from '../../files/new-file.ts'
 import type { WrittenFile } from './manifest.ts'
 import type { ColumnKind, RowWriter } from './row-writer.ts'
 
@@ -24,7 +26,17 @@ const memoryMb = 160
 /** Larger groups of rows take more memory. */
 const groupMax = { rows: 20_000, bytes: 8_388_608 }
 
-/** @param from an NDJSON file, compressed with zstd. */
+/** A row has no upper bound: a company has what all of its sources say. */
+const isTooLarge = (error: unknown): boolean =>
+  isOutOfMemory(error) || /maximum_object_size/.test(reasonOf(error))
+
+const tooLarge = (name: string) =>
+  `${name} would have a row that is too large for Parquet; export other formats`
+
+/**
+ * @param from an NDJSON file, compressed with zstd.
+ * @throws OperatorError for a row that needs too much memory.
+ */
 export async function writeParquet(
   from: string,
   to: string,
@@ -32,9 +44,9 @@ export async function writeParquet(
   signal: AbortSignal,
 ): Promise<WrittenFile> {
   const db = await openDatabase(signal)
+  const run = (sql: string) => db.run(db.connection.run(sql))
   try {
     const typed = columns.map(({ name, kind }) => `${literal(name)}: ${literal(types[kind])}`)
-    const run = (sql: string) => db.run(db.connection.run(sql))
     await db.tune('wide')
     await run(`set memory_limit = '${memoryMb}MB'`)
     // Groups have a maximum size only without this; one thread writes rows in their order anyway.
@@ -46,6 +58,8 @@ export async function writeParquet(
        ) to ${literal(to)} (format parquet, compression zstd,
          row_group_size ${groupMax.rows}, row_group_size_bytes ${groupMax.bytes})`,
     )
+  } catch (error) {
+    throw isTooLarge(error) ? new OperatorError(tooLarge(basename(to)), { cause: error }) : error
   } finally {
     await db.close()
   }
