@@ -74,20 +74,22 @@ function createReceiver(connection: DriverConnection, others: EventEmitter): Rec
     else connection.emit('dataRow', { name: 'dataRow', fields: fieldsOf(message) })
   }
 
-  /** What has arrived of a message whose header or end is still to come. */
-  let partial: { readonly message: Buffer; filled: number } | undefined
+  /** Memory of the message that is arriving, or at first of its header; and what it has of it. */
+  let message: Buffer | undefined
+  let filled = 0
   return (bytes) => {
     for (let at = 0; at < bytes.length;) {
-      const { message, filled } = partial ?? { message: allocate(lengthOf(bytes, at)), filled: 0 }
+      message ??= allocate(lengthOf(bytes, at))
       const count = bytes.copy(message, filled, at)
-      at += count
-      partial = filled + count < message.length ? { message, filled: filled + count } : undefined
-      if (partial !== undefined) return
-      const length = lengthOf(message, 0)
-      if (length === message.length) pass(message)
+      ;[at, filled] = [at + count, filled + count]
+      if (filled < message.length) return
+      const part = message
+      const length = lengthOf(part, 0)
+      message = length > filled ? allocate(length) : undefined
+      if (message !== undefined) part.copy(message)
       else {
-        partial = { message: allocate(length), filled: message.length }
-        message.copy(partial.message)
+        filled = 0
+        pass(part)
       }
     }
   }
