@@ -28,7 +28,7 @@ export const formatDay = (ms: number): string => withWholeYear(dayFormat.format(
 /** All years have four digits: one would take 5 May 17 for a day of 2017. */
 function withWholeYear(text: string, ms: number): string {
   if (ms >= year1000) return text
-  return text.replace(/\d+(?=,|$)/, (year) => year.padStart(4, '0'))
+  return text.replace(/\d{1,3}(?=,|$)/, (year) => year.padStart(4, '0'))
 }
 
 /** A moment to the minute, with its zone, since readers compare it with their own clocks. */
