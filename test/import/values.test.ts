@@ -203,6 +203,8 @@ function nested(levels: number): unknown {
   return levels === 0 ? 'x' : [nested(levels - 1)]
 }
 
+const places = Array.from({ length: 9_000 }, (_, n) => `place ${n}`)
+
 /** Rows of companies that are refused. */
 const companies: readonly RefusedRow[] = [
   [{ identifier: '1' }, 'jurisdiction', /required/],
@@ -213,6 +215,8 @@ const companies: readonly RefusedRow[] = [
   ['{"jurisdiction":"GB","identifier":"1","to":"1.5","no": 0.12345678901234567891}', 'no', /quote/],
   [{ jurisdiction: 'GB', identifier: 1 }, 'identifier', /text/],
   [{ jurisdiction: 'GB', identifier: '1', note: nested(33) }, 'note', /deeper than 32 levels/],
+  // A change of it would have its elements as one text.
+  [{ jurisdiction: 'GB', identifier: '1', note: places }, 'note', /longer than 65,536 bytes$/],
   [{ jurisdiction: 'GB', identifier: 'x'.repeat(1_025) }, 'identifier', /1,024 bytes/],
   [{ jurisdiction: 'GB', identifier: '1', note: 'a\0b' }, 'note', /NUL/],
   [{ jurisdiction: 'GB', identifier: '1', note: { deep: ['\ud800'] } }, 'note', /surrogate/],
