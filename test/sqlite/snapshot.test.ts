@@ -29,7 +29,7 @@ function makeNumber(t: TestContext) {
     return row?.[0]
   }
   const write = (n: number) => writer.exec(`update t set n = ${n}`)
-  const { inSnapshot } = createReads(reader)
+  const { inSnapshot } = createReads(reader, () => undefined)
   return { read, write, inSnapshot }
 }
 

@@ -1,6 +1,11 @@
 // Serves from SQLite: a page is a head and a run of segments, read in one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { LRUCache } from 'lru-cache'
+import { createLru } from '../caching.ts'
+import type { Head, OutsideHistory, RegistryState } from '../reading.ts'
+import type { Selection } from '../selection.ts'
+import type { ListingReader } from '../serving/listings.ts'
 import {
   createStoreReader,
   type OwnReading,
@@ -10,7 +15,7 @@ import {
 import { findNames } from '../sql/find-companies.ts'
 import { type KeyColumns, keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
-import { createReads } from './reads.ts'
+import { createReads, type FileReads } from './reads.ts'
 import { prepareRow } from './statements.ts'
 import { writerOf } from './tables.ts'
 import { checkFiles } from './transaction.ts'
@@ -21,10 +26,19 @@ import { checkFiles } from './transaction.ts'
  */
 const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash = ?`
 
+/** How many heads are cached of each resource, and how many names of companies. */
+const keptMax = 20_000
+
 /** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync): StoreReader {
   const queries = writerOf(db)
-  const { reads, readRegistry, renew, inSnapshot } = createReads(db)
+  const ids = createLru<string, number>(keptMax)
+  const heads = new Map<string, LRUCache<number, Head>>()
+  const own = createReads(db, () => {
+    ids.clear()
+    for (const kept of heads.values()) kept.clear()
+  })
+  const { reads, registry, refresh, renew, inSnapshot } = own
   const faults = rememberFault()
   const findKey = prepareRow(db, findKeySql)
   const ping = db.prepare('select 1 from store')
@@ -40,9 +54,12 @@ export function createReader(db: DatabaseSync): StoreReader {
   }
   const reader = createStoreReader(access, {
     storeId: String(db.prepare('select id from store').get()?.['id']),
-    findCompany: faults.watch(companyFinder(db, reads.now)),
+    findCompany: faults.watch(companyFinder(db, refresh, ids)),
     findNames: (names, limit) => findNames(queries, names, limit),
-    readRegistry,
+    readRegistry() {
+      refresh()
+      return registry()
+    },
     findKey: faults.watch((hash) => {
       checkFiles(db)
       // Rare, since keys are cached; a key that has been revoked meanwhile must not be accepted.
@@ -59,13 +76,47 @@ export function createReader(db: DatabaseSync): StoreReader {
   })
   return {
     ...reader,
-    readHead: faults.watch((selection) => reader.readHead(selection)),
+    readHead: faults.watch(keepHeads(reader, own, heads)),
     readPage: faults.watch(
       (...asked) => reader.readPage(...asked),
       // Without its turns: nobody waits for it any longer.
       (selection, offset, limit) => reader.readPage(selection, offset, limit),
     ),
   }
+}
+
+/**
+ * Reads heads, and caches the present ones.
+ *
+ * @param kept by resource and company.
+ */
+function keepHeads(
+  listings: ListingReader,
+  { registry, refresh }: FileReads,
+  kept: Map<string, LRUCache<number, Head>>,
+) {
+  return (selection: Selection) => {
+    const { resource, companyId, version } = selection
+    refresh()
+    let heads = kept.get(resource.name)
+    if (heads === undefined) kept.set(resource.name, (heads = createLru(keptMax)))
+    const present = heads.get(companyId)
+    if (present !== undefined) {
+      if (version === undefined) return present
+      if (isUnchanged(present, version, registry())) return { ...present, dataVersion: version }
+    }
+    const read = listings.readHead(selection) as Head | OutsideHistory | undefined
+    if (version === undefined && read !== undefined && !('outside' in read)) {
+      heads.set(companyId, read)
+    }
+    return read
+  }
+}
+
+/** Whether a listing was the same at a version as now. */
+function isUnchanged(present: Head, version: number, { earliestVersion }: RegistryState): boolean {
+  const { version: changedIn, dataVersion } = present
+  return changedIn <= version && version <= dataVersion && version >= earliestVersion
 }
 
 /**
@@ -96,17 +147,27 @@ function rememberFault() {
   }
 }
 
-function companyFinder(db: DatabaseSync, now: <T>(read: () => T) => T): OwnReading['findCompany'] {
-  const find = prepareRow(
-    db,
-    'select id from companies where identifier = $1 and jurisdiction = $2',
-  )
+/** @param ids the ids of companies by their names, kept until another process commits. */
+function companyFinder(
+  db: DatabaseSync,
+  refresh: () => void,
+  ids: LRUCache<string, number>,
+): OwnReading['findCompany'] {
+  const find = prepareRow(db, 'select id from companies where jurisdiction = ? and identifier = ?')
   const findFormer = prepareRow(db, formerCompanySql)
-  return ([jurisdiction, identifier], version) =>
-    now(() => {
-      const former =
-        version === undefined ? undefined : findFormer.get(identifier, jurisdiction, version)
-      const found = former ?? find.get(identifier, jurisdiction)
-      return (found as unknown as [id: number] | undefined)?.[0]
-    })
+  return ([jurisdiction, identifier], version) => {
+    type Found = [id: number] | undefined
+    if (version !== undefined) {
+      const former = findFormer.get(identifier, jurisdiction, version) as unknown as Found
+      if (former !== undefined) return former[0]
+    }
+    // A jurisdiction has no colon, so no two names have the same key.
+    const key = `${jurisdiction}:${identifier}`
+    refresh()
+    const known = ids.get(key)
+    if (known !== undefined) return known
+    const row = find.get(jurisdiction, identifier) as unknown as Found
+    if (row !== undefined) ids.set(key, row[0])
+    return row?.[0]
+  }
 }

@@ -34,14 +34,23 @@ export function listingReadsOf(db: DatabaseSync) {
 /** How often work is tried; imports are seconds apart, the work takes milliseconds. */
 const attemptsMax = 5
 
-/** Reads over one connection, which all requests share. */
-export function createReads(db: DatabaseSync) {
+export type FileReads = ReturnType<typeof createReads>
+
+/**
+ * Reads over one connection, which all requests share.
+ *
+ * @param forget is called when another process has committed.
+ */
+export function createReads(db: DatabaseSync, forget: () => void) {
   const registryRow = prepareRow(db, registrySql)
   const queries = writerOf(db)
   const versions = createVersionReads(queries.rows)
   const listings = listingReadsOf(db)
   let kept: RegistryState | undefined
-  const { enter, leave, now } = createTransactions(db, () => (kept = undefined))
+  const { enter, leave, now } = createTransactions(db, () => {
+    kept = undefined
+    forget()
+  })
 
   const registry = () =>
     (kept ??= registryStateOf(registryRow.get() as unknown as RegistryRow | undefined))
@@ -54,14 +63,10 @@ export function createReads(db: DatabaseSync) {
     knownSince: versions.knownSince,
   } satisfies ServingReads
 
+  /** One for all work in a state. */
   let last: { readonly begun: number; readonly snapshot: Snapshot } | undefined
 
-  /** Reads that fail once another process has committed; one set for all work in a state. */
-  function snapshotOf(begun: number): Snapshot {
-    if (last?.begun !== begun) last = { begun, snapshot: createSnapshot(begun) }
-    return last.snapshot
-  }
-
+  /** Reads that fail once another process has committed. */
   function createSnapshot(begun: number): Snapshot {
     const checked =
       <A extends unknown[], T>(read: (...args: A) => T) =>
@@ -83,15 +88,18 @@ export function createReads(db: DatabaseSync) {
 
   return {
     reads,
-    readRegistry: () => now(registry),
+    registry,
+    /** Forgets what is kept if another process has committed before this turn of the event loop. */
+    refresh: enter,
     /** Lets the next read see what is there now. */
     renew: leave,
     /** Does work that may wait between its reads. */
     inSnapshot: async <T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> => {
       for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
         const begun = enter()
+        if (last?.begun !== begun) last = { begun, snapshot: createSnapshot(begun) }
         try {
-          const result = await work(snapshotOf(begun))
+          const result = await work(last.snapshot)
           if (enter() === begun) return result
         } catch (error) {
           if (error !== changed) throw error
