@@ -2,8 +2,6 @@
 // listings without decoding each. Those of one source differ only in the company's text length and
 // digest, so what they say is found out once.
 
-import { readNumber } from '../listing/bytes.ts'
-import { skipIntegers } from '../listing/integers.ts'
 import {
   decodeEntries,
   digestBytes,
@@ -16,32 +14,41 @@ import { attributesShape } from '../listing/shape.ts'
 const noText = new Uint8Array()
 
 /**
- * Reads indexes of one record.
+ * Reads indexes of one record, in hexadecimal digits.
  *
  * @param make makes what is wanted of an index; not of its id, length and digest.
- * @returns a function that takes an index in hexadecimal digits, and returns this and the digest.
+ * @returns a function that returns this and the digest, in the same digits.
  */
 export function createIndexReader<T>(make: (record: ListedRecord) => T) {
   const made = new Map<string, T>()
   return (entries: string) => {
-    const source = Buffer.from(entries, 'hex')
-    const reader = { source, at: headBytes }
-    readNumber(reader)
-    skipIntegers(reader, 1)
-    skipIntegers(reader, 1)
-    const start = reader.at
-    skipIntegers(reader, 1)
-    const digestAt = reader.at
-    const digest = source.subarray(digestAt, digestAt + digestBytes)
+    const ids = skipNumber(entries, 2 * headBytes)
+    const lengths = skipInteger(entries, ids)
+    const sources = skipInteger(entries, lengths)
+    const start = skipInteger(entries, sources)
+    const end = start + 2 * digestBytes
     // The number of the source, and what follows the digest: the same for most of its companies.
-    const key = entries.slice(2 * start, 2 * digestAt) + entries.slice(2 * (digestAt + digestBytes))
+    const key = entries.slice(sources, start) + entries.slice(end)
     let found = made.get(key)
     if (found === undefined) {
-      const [record] = recordsOf(decodeEntries(attributesShape, source), noText)
+      const index = decodeEntries(attributesShape, Buffer.from(entries, 'hex'))
+      const [record] = recordsOf(index, noText)
       if (record === undefined) throw new Error('an index of one record has none')
       found = make(record)
       made.set(key, found)
     }
-    return { found, digest }
+    return { found, digest: entries.slice(start, end) }
   }
 }
+
+/** Skips a list of one integer, which is a byte, and the integer as the base of all. */
+const skipInteger = (digits: string, at: number) => skipNumber(digits, at + 2)
+
+/** All bytes of a number but the last one have their eighth bit set. */
+function skipNumber(digits: string, from: number): number {
+  let at = from
+  while (digits.charCodeAt(at) >= digit8) at += 2
+  return at + 2
+}
+
+const digit8 = '8'.charCodeAt(0)

@@ -22,7 +22,7 @@ export async function withoutUnchanged(
     const { total, entries = '' } = byCompany.get(companyId) ?? {}
     if (total !== 1 || entries === '') return true
     const { found: isPresent, digest } = read(entries)
-    const isSame = isPresent && ids.length === 1 && Buffer.compare(digest, digests) === 0
+    const isSame = isPresent && ids.length === 1 && digest === digests.toHex()
     if (isSame) comparison.held += 1
     return !isSame
   })

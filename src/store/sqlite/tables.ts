@@ -90,7 +90,7 @@ export const dialect: Dialect = {
     from json_each($1) e
     cross join segments s on s.segment = e.value ->> 1 and s.company_id = e.value ->> 0`,
   useIndex: (name) => `indexed by ${name}`,
-  hexOf: (bytes) => `hex(${bytes})`,
+  hexOf: (bytes) => `lower(hex(${bytes}))`,
   textOf: (bytes) => `cast(${bytes} as text)`,
   placeOfBytes: 'instr',
   companyNames: { table: 'companies', id: 'id' },
