@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { assignedIdMin } from '../../src/store/sql/assigned-ids.ts'
 import { importRows, queryStore } from '../support/import-rows.ts'
 import { makeApp } from '../support/make-app.ts'
-import { makeSoundStore } from '../support/verify-store.ts'
+import { checkSound, makeSoundStore } from '../support/verify-store.ts'
 import { one, prune, revert } from '../support/write-store.ts'
 
 /** The register numbers of the companies that are known, by their ids. */
@@ -95,6 +96,32 @@ test('the register number of an import that is in force again replaces that of a
   assert.deepEqual(await numbersIn(db), { 3: 'first', 4: 'second' })
   await revert(db, { to: 6 })
   assert.deepEqual(await numbersIn(db), { 3: 'second', 4: 'first' })
+})
+
+test('no version of a revert has two companies of one register number', async (t) => {
+  const app = await makeApp(t)
+  const db = app.store.path
+  await nameCompany(db, 3, 'n')
+  await revert(db, one(1))
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  // The company 3 has lost the number, so it makes another one known.
+  await importRows(db, 'rights', [{ id: 1, company_jurisdiction: 'GB', company_identifier: 'n' }])
+  await revert(db, { to: 1 })
+  assert.deepEqual(await numbersIn(db), { 3: 'n' })
+  const idOf = async (version: number) => {
+    const ids: number[] = []
+    for (const id of [3, assignedIdMin]) {
+      const { text } = await app.ask(`/api/v1/companies/${id}?version=${version}`)
+      if (text.includes('"identifier":"n"')) ids.push(id)
+    }
+    const named = await app.ask(`/api/v1/companies/GB:n/jobs?version=${version}`)
+    const [, id] = /companies\/(\d+)\/jobs/.exec(named.headers['content-location'] ?? '') ?? []
+    assert.deepEqual(ids, [Number(id)])
+    return Number(id)
+  }
+  const ids = [await idOf(4), await idOf(5), await idOf(6), await idOf(7)]
+  assert.deepEqual(ids, [assignedIdMin, assignedIdMin, assignedIdMin, 3])
+  await checkSound(db)
 })
 
 test('a revert of another source leaves the register number that a revert has restored', async (t) => {

@@ -74,15 +74,18 @@ export async function settleCompanies(
     const changed = (await find(some)).filter(({ now, number }) => {
       return now?.identifier !== number?.identifier
     })
-    const isLosing = ({ now, number }: Settled) => now && (number?.identifier ?? null) === null
-    const losing = changed.filter(isLosing)
-    const gaining = changed.filter((one) => !isLosing(one))
-    await putStates(tables, losing, lastNew)
+    const [losing, gaining] = partition(changed, ({ now, number }) => {
+      return now !== undefined && (number?.identifier ?? null) === null
+    })
+    // Until the last version, companies that are forgotten may have records.
+    const [forgotten, unnamed] = partition(losing, ({ number }) => number === undefined)
+    await putStates(tables, forgotten, lastNew)
+    await putStates(tables, unnamed, firstNew)
     // Before a company gets a number, another one may have to lose it.
     const renamed = gaining.filter(({ now }) => (now?.identifier ?? null) !== null)
     await tables.endCompanies(idsOf(renamed), firstNew)
     waiting.push(...(await putFree(tables, gaining, firstNew)))
-    companiesForgotten += losing.filter(({ number }) => number === undefined).length
+    companiesForgotten += forgotten.length
     companiesRevived += gaining.filter(({ now }) => now === undefined).length
     await nextTurn()
   }
@@ -94,9 +97,24 @@ export async function settleCompanies(
       unnamed.map((one) => ({ ...one, number: nameless })),
       firstNew,
     )
+    // Others may have had their numbers until they were forgotten.
+    await putFree(tables, taken.map(knownSince(firstNew)), lastNew)
   }
   return { companiesForgotten, companiesRevived }
 }
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], rest: T[]] {
+  const groups = Map.groupBy(all, isFirst)
+  return [groups.get(true) ?? [], groups.get(false) ?? []]
+}
+
+/** A company that is known, without a number if it was not before: since a version. */
+const knownSince =
+  (version: number) =>
+  ({ id, now, number }: Settled): Settled => {
+    const revived = { id, ...nameless, since: version, version, until: versionEnd }
+    return { id, now: now ?? revived, number }
+  }
 
 const idsOf = (companies: readonly Settled[]) => companies.map(({ id }) => id)
 
@@ -117,7 +135,7 @@ async function putStates(
   await traceCompanies(tables, version, idsOf(companies))
 }
 
-/** The same, but for companies whose numbers others have now, which are returned. */
+/** The same, but for companies whose numbers others have at the version, which are returned. */
 async function putFree(
   tables: ListingTables,
   companies: readonly Settled[],
@@ -126,7 +144,11 @@ async function putFree(
   const nameOf = ({ jurisdiction, identifier }: RegisterNumber = nameless) =>
     jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier] as const]
   const names = companies.flatMap(({ number }) => nameOf(number))
-  const namesakes = await tables.companiesByName(names)
+  const forgotten = await tables.forgottenByName(names)
+  const namesakes = [
+    ...(await tables.companiesByName(names)),
+    ...forgotten.filter(({ until }) => until > version),
+  ]
   const used = new Set(namesakes.map((one) => JSON.stringify(nameOf(one))))
   const [free, taken]: [Settled[], Settled[]] = [[], []]
   for (const one of companies) {
