@@ -204,3 +204,28 @@ test('a record is not restored under an id that another source has used since', 
   await assert.rejects(revert(db, one(2)), { message })
   await revert(db, { to: 1 })
 })
+
+test('a version of a revert in which a record has two sources is not restored', async (t) => {
+  const db = makeSoundStore(t)
+  const load = (source: string, ids: readonly number[], target = 'rights') => {
+    const company = source === 'a' ? 1 : 2
+    const rows = ids.map((id) => ({ id, company_id: company, name: source }))
+    return importRows(db, target, rows, { source, isSnapshot: true })
+  }
+  await load('a', [5, 7])
+  await load('a', [7])
+  await load('b', [5])
+  const { reverted } = await revert(db, { to: 1 })
+  assert.deepEqual(
+    reverted.map(({ source, version }) => [source, version]),
+    [
+      ['a', 4],
+      ['b', 5],
+    ],
+  )
+  await load('a', [1], 'employees')
+  const message =
+    /^version 4 cannot be restored: .* record 5 of rights has two sources; restore the one before/
+  await assert.rejects(revert(db, { to: 4 }), { message })
+  for (const to of [3, 5]) await revert(db, { to })
+})

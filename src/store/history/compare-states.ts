@@ -127,12 +127,15 @@ async function openPairs(
   })
 }
 
+/** By listing, the ids of restored records that others had then, until their own revert. */
+export type SharedIds = Map<string, number[]>
+
 /** Which states are compared: the present ones, and those before a version. */
 export interface ComparedStates {
   readonly source: number
   readonly first: number
-  /** Whether the other sources keep what they have now. */
-  readonly isAlone: boolean
+  /** Undefined if the other sources keep what they have now. */
+  readonly shared: SharedIds | undefined
 }
 
 /** Compares states of companies' listings, in their order; reads many segments at once. */

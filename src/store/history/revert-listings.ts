@@ -23,6 +23,7 @@ import {
   type ComparedStates,
   findDifferences,
   type Pair,
+  type SharedIds,
   type StateDifference,
 } from './compare-states.ts'
 
@@ -127,17 +128,22 @@ function asOf(version: number, record: ListedRecord): ListedRecord {
   return { ...record, values: [version, ...record.values.slice(1, -1), saidIn] }
 }
 
-/** @throws OperatorError if another source has used one of the ids since. */
-async function refuseTaken(
+/** @throws OperatorError if another source has used one of the ids since, and is to keep it. */
+async function checkTaken(
   tables: ListingTables,
   listing: string,
   made: readonly ListedId[],
+  { source, shared }: ComparedStates,
 ): Promise<void> {
   for (const some of inBatches(made, 5_000)) {
     const ids = some.map(({ id }) => id)
-    const taken = await tables.whereListed(listing, ids)
-    const other = taken.find(({ source }) => source !== some[0]?.source)
+    const taken = (await tables.whereListed(listing, ids)).filter((one) => one.source !== source)
+    const [other] = taken
     if (other === undefined) continue
+    if (shared !== undefined) {
+      shared.set(listing, [...(shared.get(listing) ?? []), ...taken.map(({ id }) => id)])
+      continue
+    }
     const name = (await tables.sources()).get(other.source)?.name
     throw new OperatorError(
       `record ${other.id} of ${listing} cannot be restored: the source ${name} has used its id ` +
@@ -146,14 +152,38 @@ async function refuseTaken(
   }
 }
 
+/**
+ * Checks that all sources together leave each record to one of them.
+ *
+ * @throws OperatorError if version `to`, which was one of several of a revert, did not.
+ */
+export async function refuseShared(
+  tables: ListingTables,
+  shared: SharedIds,
+  to: number,
+): Promise<void> {
+  for (const [listing, all] of shared) {
+    for (const ids of inBatches([...new Set(all)], 5_000)) {
+      const places = await tables.whereListed(listing, ids)
+      const sources = new Map(places.map(({ id, source }) => [id, source]))
+      const one = places.find(({ id, source }) => source !== sources.get(id))
+      if (one === undefined) continue
+      throw new OperatorError(
+        `version ${to} cannot be restored: it is one of several of a revert, in which record ` +
+          `${one.id} of ${listing} has two sources; restore the one before or the last of them`,
+      )
+    }
+  }
+}
+
 /** Writes which listings have the source's records. */
 async function writeIds(
   tables: ListingTables,
   listing: string,
   { gone, made }: { readonly gone: ListedId[]; readonly made: ListedId[] },
-  { isAlone }: ComparedStates,
+  states: ComparedStates,
 ): Promise<void> {
-  if (isAlone) await refuseTaken(tables, listing, made)
+  await checkTaken(tables, listing, made, states)
   for (const rows of [gone, made]) rows.sort((a, b) => a.id - b.id)
   for (const some of inBatches(gone, 5_000)) await tables.dropIds(listing, some)
   for (const some of inBatches(made, 5_000)) await tables.putIds(listing, some)

@@ -15,9 +15,9 @@ import { type ImportConnection, numberIn } from '../sql/database.ts'
 import type { LoggedImport } from '../inspecting.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
 import { knownSourceId, listImports, logVersion, nextVersion, sourceId } from '../sql/import-log.ts'
-import type { ComparedStates } from './compare-states.ts'
+import type { ComparedStates, SharedIds } from './compare-states.ts'
 import { settleCompanies } from './known-companies.ts'
-import { revertListings } from './revert-listings.ts'
+import { refuseShared, revertListings } from './revert-listings.ts'
 import { changedReverts, chooseVersions, nameOf, type RevertGroup } from './reverted-versions.ts'
 
 /** The share of the time that a revert takes before its commit. */
@@ -57,7 +57,8 @@ async function revertAll(
   const pastFrom = await numberIn(db, 'select past_from from store')
   const log = (await listImports(db)).reverse()
   const chosen = chooseVersions(log, plan.range, pastFrom)
-  const groups = chosen.map((group) => ({ ...group, isAlone: chosen.length === 1 }))
+  const shared: SharedIds | undefined = chosen.length === 1 ? undefined : new Map()
+  const groups = chosen.map((group) => ({ ...group, shared }))
   const shapes = [attributesShape, ...resources.map(shapeOf)]
   const numbers = await numberSegments(db.tables)
   const reverted: Done[] = []
@@ -69,6 +70,9 @@ async function revertAll(
     const done = await revertGroup(db, numbers, group, shapesOf(shapes, group), onShare)
     await note(db, done, log, plan)
     reverted.push(done)
+  }
+  if (shared !== undefined && 'to' in plan.range) {
+    await refuseShared(db.tables, shared, plan.range.to)
   }
   await numbers.note()
   const [firstNew, lastNew] = [reverted[0]?.version, reverted.at(-1)?.version]
@@ -95,7 +99,7 @@ function shapesOf(shapes: readonly ListingShape[], group: RevertGroup): readonly
 async function revertGroup(
   db: ImportConnection,
   numbers: SegmentNumbers,
-  group: RevertGroup & Pick<ComparedStates, 'isAlone'>,
+  group: RevertGroup & Pick<ComparedStates, 'shared'>,
   shapes: readonly ListingShape[],
   onShare: (step: string, share: number) => void,
 ): Promise<Done> {
@@ -112,7 +116,7 @@ async function revertGroup(
     // Records that describe changes have a source of their own.
     const name = listing === target ? source : recordingSource(source, target)
     const number = (await knownSourceId(db, name)) ?? 0
-    const states = { source: number, first, isAlone: group.isAlone }
+    const states = { source: number, first, shared: group.shared }
     const done = await revertListings(db, context, shape, states, (share) =>
       onShare(`reverting ${listing}`, (n + share) / shapes.length),
     )
