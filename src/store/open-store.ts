@@ -21,6 +21,7 @@ import {
   memory,
   openForInspecting,
   openForReading,
+  requireFolder,
 } from './sqlite/open.ts'
 import type { CopyRelation } from './sqlite/store.ts'
 import { createUsageWriter } from './sqlite/usage.ts'
@@ -146,6 +147,7 @@ export async function openStoreForTrial(
   const isServer = isServerStore(db)
   const isFilled = (await hasStore(at)) && (isServer || !isEmpty(db))
   if (isFilled) return openStoreWriter(at, resources, options)
+  if (!isServer) requireFolder(db)
   const place = { list: isServer ? noList : list, resources }
   return (await files()).openWriter(memory, place)
 }

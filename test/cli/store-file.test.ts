@@ -110,6 +110,16 @@ test('a dry run leaves an empty file as it is (F2)', async (t) => {
   assert.equal(statSync(join(folder, 'x.db')).size, 0)
 })
 
+test('a dry run refuses a folder that does not exist, as the import would', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'rows.ndjson'), row)
+  for (const options of [[], ['--dry-run']]) {
+    const args = ['import', 'rights', 'rows.ndjson', '--db', 'none/x.db', ...options]
+    const told = /^dossier: none\/x\.db: the folder does not exist; create it first\n$/
+    checkExit(await runCommand(folder, args), 1, told)
+  }
+})
+
 test('a damaged store is reported, and neither served nor written (C11, F3, F4)', async (t) => {
   const folder = await folderWithStore(t)
   const [whole, path] = [join(folder, 'whole.db'), join(folder, 'x.db')]

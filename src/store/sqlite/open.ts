@@ -91,11 +91,16 @@ export function isEmpty(path: string): boolean {
   return stat?.isFile() === true && stat.size === 0
 }
 
-/** Opens a store for a command that writes, and creates the file if it does not exist. */
-export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
-  if (path !== memory && onFile(path, () => isAbsent(dirname(resolve(path))))) {
+/** @throws OperatorError if there is no folder for a store. */
+export function requireFolder(path: string): void {
+  if (onFile(path, () => isAbsent(dirname(resolve(path))))) {
     throw new OperatorError(`${path}: the folder does not exist; create it first`)
   }
+}
+
+/** Opens a store for a command that writes, and creates the file if it does not exist. */
+export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
+  if (path !== memory) requireFolder(path)
   const db = openFile(path, false)
   try {
     // A command that was killed while creating the file may have left it without tables.
