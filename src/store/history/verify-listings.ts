@@ -173,7 +173,7 @@ function checkHeads(
 }
 
 /** What a head states that contradicts its segments. */
-export function* faultsOfHead(
+function* faultsOfHead(
   shape: ListingShape,
   head: HeadRow,
   leaves: readonly DirectoryEntry[],

@@ -7,37 +7,29 @@
 // (`wantedLater`). What it finds that the list does not know is in an entry.
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
-import type { Resource } from '../../resources/resource.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { type Applied, applyOrder, type Course, type Registry } from './apply-order.ts'
 import { type AskedSubject, nothingThere, wantedOf } from './asked-subject.ts'
 import type { FindingImport } from './finds.ts'
-import { hideKeys } from './hide-keys.ts'
-import { type Agreement, compareWithList, noteState, nothingToAdopt } from './list/agreement.ts'
+import {
+  agree,
+  follow,
+  type Followed,
+  followedBy,
+  registryOf,
+  type WithholdingPlace,
+} from './follow.ts'
+import { type Agreement, noteState, nothingToAdopt } from './list/agreement.ts'
 import {
   type EntryContent,
-  type Found,
   type FoundByOrders,
-  foundIn,
   isInForce,
-  joinFound,
-  newsIn,
-  nothingFound,
-  type Order,
   type OrderKind,
   ordersOf,
   type Reason,
 } from './list/entries.ts'
-import { createHasher } from './list/hashes.ts'
 import { lineOf, type ListPlace, nextState, noState } from './list/list.ts'
-import { locate, wantedLater } from './locate.ts'
-import { findAllPeople } from './withhold-records.ts'
-
-/** The list and the resources of a store. */
-export interface WithholdingPlace {
-  readonly list: ListPlace
-  readonly resources: readonly Resource[]
-}
+import { wantedLater } from './locate.ts'
 
 /** The reason in an entry of the list, and how the course of the work is watched. */
 export interface EntryRequest extends Reason, Course {
@@ -191,61 +183,8 @@ async function commitTelling(
   return undefined
 }
 
-/** An order that a store has followed, and what the list does not say that it has found. */
-interface Followed extends Applied {
-  readonly order: number
-  readonly news: Found | undefined
-}
-
-function followedBy({ number, found }: Order, applied: Applied, told: Found): Followed {
-  return { ...applied, order: number, news: newsIn(joinFound([told, applied.found]), found) }
-}
-
 const newsOf = (followed: readonly Followed[]): FoundByOrders =>
   followed.flatMap(({ order, news }) => (news ? [{ order, found: news }] : []))
-
-/** Follows the entries of the list that the store has not followed yet. */
-async function agree(
-  db: ImportConnection,
-  place: WithholdingPlace,
-  course: Course,
-): Promise<Agreement & { readonly followed: readonly Followed[] }> {
-  const agreed = await compareWithList(db, place.list)
-  const { list, behind, isForeign } = agreed
-  if (behind === 0 || isForeign) return { ...agreed, followed: [] }
-  const followed = await follow(registryOf(db, place, agreed), agreed, course)
-  await noteState(db, list.states.at(-1) ?? noState)
-  return { ...agreed, followed }
-}
-
-/** Does what the entries say that the store has not followed yet. */
-async function follow(
-  registry: Registry,
-  { list, behind, registry: id }: Agreement,
-  course: Course,
-): Promise<Followed[]> {
-  const { db, hasher } = registry
-  const lacking = list.entries.slice(list.entries.length - behind)
-  const missing = new Set(lacking.flatMap(foundIn).map(({ order }) => order))
-  const orders = ordersOf(list).filter(({ number }) => missing.has(number))
-  // In its own registry, an order on a value finds again whom it has found, by their marks.
-  const wanted = (await locate(db, orders, hasher)).map((order) => {
-    return { ...order, isByIds: order.registry !== id || 'id' in order.subject }
-  })
-  const inForce = wanted.filter(isInForce)
-  const people = await findAllPeople(registry, inForce)
-  const followed: Followed[] = []
-  for (const order of inForce) {
-    const one = { ...order, people: people.get(order.subject) }
-    followed.push(followedBy(order, await applyOrder(registry, one, course), nothingFound))
-  }
-  for (const { subject, ids, isLifted } of wanted) {
-    // A lifted order does nothing, but imports look for the hashes of its natural keys.
-    if (!isLifted || !('resource' in subject)) continue
-    await hideKeys({ tables: db.tables, hasher }, subject.resource, ids)
-  }
-  return followed
-}
 
 /** The content of an entry, and what it has done in the store. */
 interface NewEntry {
@@ -271,12 +210,6 @@ async function addEntry(
   const number = await commitWith(db, place.list, agreed, { ...entry, reason, by, day })
   return { number, ...done }
 }
-
-const registryOf = (
-  db: ImportConnection,
-  { resources }: WithholdingPlace,
-  { list }: Agreement,
-): Registry => ({ db, resources, hasher: createHasher(list.salt) })
 
 /**
  * Adds an entry to the list, then commits; if that fails, removes the entry again.
