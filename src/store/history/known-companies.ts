@@ -12,6 +12,7 @@ import {
   versionEnd,
 } from '../listing/tables.ts'
 import { assignedIdMin } from '../sql/assigned-ids.ts'
+import { namesIn } from '../sql/company-tables.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 import type { RevertReport } from '../writing.ts'
 
@@ -141,18 +142,16 @@ async function putFree(
   companies: readonly Settled[],
   version: number,
 ): Promise<readonly Settled[]> {
-  const nameOf = ({ jurisdiction, identifier }: RegisterNumber = nameless) =>
-    jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier] as const]
-  const names = companies.flatMap(({ number }) => nameOf(number))
+  const names = namesIn(companies.flatMap(({ number }) => number ?? []))
   const forgotten = await tables.forgottenByName(names)
   const namesakes = [
     ...(await tables.companiesByName(names)),
     ...forgotten.filter(({ until }) => until > version),
   ]
-  const used = new Set(namesakes.map((one) => JSON.stringify(nameOf(one))))
+  const used = new Set(namesakes.map((one) => JSON.stringify(namesIn([one]))))
   const [free, taken]: [Settled[], Settled[]] = [[], []]
   for (const one of companies) {
-    const name = JSON.stringify(nameOf(one.number))
+    const name = JSON.stringify(namesIn([one.number ?? nameless]))
     ;(used.has(name) ? taken : free).push(one)
     if (one.number?.identifier !== null) used.add(name)
   }

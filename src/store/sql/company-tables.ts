@@ -102,6 +102,12 @@ const statementsOf = (row: StatementColumns): CompanyStatements => {
   return { companyId, version, total, entries: entries ?? '', texts }
 }
 
+/** The names of those companies that have one. */
+export const namesIn = (companies: readonly RegisterNumber[]): IdentifyingName[] =>
+  companies.flatMap(({ jurisdiction, identifier }) =>
+    jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier] as const],
+  )
+
 /** The rows that have one of the names; they were looked up by identifiers alone. */
 function thoseNamed<T extends RegisterNumber>(
   rows: readonly T[],

@@ -2,6 +2,7 @@
 
 import { OperatorError } from '../../config/operator-error.ts'
 import type { CompanyName } from '../inspecting.ts'
+import { namesIn } from '../sql/company-tables.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import type { Registry, Wanted } from './apply-order.ts'
 import {
@@ -18,7 +19,7 @@ import {
   type ValueSubject,
 } from './list/entries.ts'
 import type { Hasher } from './list/hashes.ts'
-import { idsOfNames, locate, namesIn } from './locate.ts'
+import { idsOfNames, locate } from './locate.ts'
 import { hashValue } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
 

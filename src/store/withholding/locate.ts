@@ -4,7 +4,7 @@
 
 import type { IdentifyingName } from '../inspecting.ts'
 import { inTurns } from '../listing/in-batches.ts'
-import type { CompanyRow } from '../listing/tables.ts'
+import { namesIn } from '../sql/company-tables.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import type { Here, Registry, Wanted } from './apply-order.ts'
 import type { Finds, FindingImport } from './finds.ts'
@@ -126,11 +126,3 @@ export async function idsOfNames(
   const named = [...(await tables.companiesByName(names)), ...(await tables.forgottenByName(names))]
   return named.map(({ id }) => id)
 }
-
-/** The names of those companies that have one. */
-export const namesIn = (
-  companies: readonly Pick<CompanyRow, 'jurisdiction' | 'identifier'>[],
-): IdentifyingName[] =>
-  companies.flatMap(({ jurisdiction, identifier }) =>
-    jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier] as const],
-  )
