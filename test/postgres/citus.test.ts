@@ -12,6 +12,7 @@ import { withSession } from '../../src/store/postgres/connect.ts'
 import { segmentsSql } from '../../src/store/postgres/tables.ts'
 import { headSql, heldByHead } from '../../src/store/sql/head-tables.ts'
 import { wholeListing } from '../../src/store/selection.ts'
+import { nodesOf } from '../support/citus-nodes.ts'
 import { countStatements } from '../support/count-statements.ts'
 import { openReader } from '../support/open-reader.ts'
 import { readListing } from '../support/read-listing.ts'
@@ -96,17 +97,7 @@ for (const place of ['the coordinator', 'a worker']) {
 }
 
 /** The URL of a store on another node than the coordinator. */
-async function workerOf(db: string): Promise<string> {
-  const url = new URL(db)
-  await withSession(db, async (client) => {
-    const { rows } = await client.query<{ nodename: string; nodeport: number }>(
-      'select nodename, nodeport from pg_dist_node where groupid <> 0 order by nodeid limit 1',
-    )
-    const [{ nodename, nodeport } = assert.fail('there is a worker')] = rows
-    url.host = `${nodename}:${nodeport}`
-  })
-  return url.href
-}
+const workerOf = async (db: string) => (await nodesOf(db))[1] ?? assert.fail('there is a worker')
 
 test('a worker can be read, and is refused by commands that write', { skip }, async (t) => {
   const db = `${makeFolder(t)}/registry.db`

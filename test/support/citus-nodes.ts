@@ -107,3 +107,17 @@ export async function runOn<Row extends object>(
     await client.end()
   }
 }
+
+/** A URL at the coordinator, then the same at each worker. */
+export async function nodesOf(coordinator: string): Promise<string[]> {
+  const found = await runOn<{ host: string; port: number }>(
+    { url: coordinator },
+    `select nodename as host, nodeport as port from pg_dist_node
+     where noderole = 'primary' order by groupid`,
+  )
+  return found.map(({ host, port }) => {
+    const url = new URL(coordinator)
+    ;[url.hostname, url.port] = [host, String(port)]
+    return url.href
+  })
+}

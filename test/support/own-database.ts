@@ -2,7 +2,7 @@
 // extensions of files that run at the same time.
 
 import { after, before } from 'node:test'
-import { runOn } from './citus-nodes.ts'
+import { nodesOf, runOn } from './citus-nodes.ts'
 import { onCitus, schemaPrefix, testServerUrl } from './store-at.ts'
 
 /** Puts the stores of the calling file into a database that is dropped at its end. */
@@ -27,20 +27,6 @@ function inDatabase(server: string, database: string): string {
   const own = new URL(server)
   own.pathname = `/${database}`
   return own.href
-}
-
-/** The URLs of the nodes of a cluster of Citus, the coordinator first. */
-async function nodesOf(coordinator: string): Promise<string[]> {
-  const found = await runOn<{ host: string; port: number }>(
-    { url: coordinator },
-    `select nodename as host, nodeport as port from pg_dist_node
-     where noderole = 'primary' order by groupid`,
-  )
-  return found.map(({ host, port }) => {
-    const url = new URL(coordinator)
-    ;[url.hostname, url.port] = [host, String(port)]
-    return url.href
-  })
 }
 
 /** Nodes are joined in each database of its own. */

@@ -12,6 +12,7 @@ import {
 import { OperatorError } from '../../config/operator-error.ts'
 import type { LockWait } from '../work-watch.ts'
 import { binaryParser, createClient } from './binary.ts'
+import type { PlanCacheMode } from './citus/nodes.ts'
 import { describeUrl, parseUrl, refusedByDriver, schemaIn } from './url.ts'
 import { aroundQueries, watchLocks } from './watch-locks.ts'
 
@@ -173,12 +174,8 @@ export async function withConnection<T>(
   try {
     return await work(client)
   } catch (error) {
-    // A statement that fails, as by a timeout, leaves the session intact, unless the driver has
-    // given up another one that was sent with it.
-    isLost =
-      !isOfStatement(error) ||
-      client.connection.stream.destroyed ||
-      client.getTransactionStatus() !== 'I'
+    // A statement that fails, as by a timeout, leaves the session intact.
+    isLost = !isOfStatement(error) || client.getTransactionStatus() !== 'I'
     throw error
   } finally {
     client.release(isLost)
@@ -193,7 +190,7 @@ export async function withConnection<T>(
 export function openPool(
   db: string,
   bounds: ServingBounds,
-  isDistributed = false,
+  plans: PlanCacheMode = 'force_generic_plan',
   wait?: LockWait,
 ): Pool {
   const { pool, statementMs, waitMs } = bounds
@@ -204,9 +201,7 @@ export function openPool(
     // The pool itself closes idle sessions; one that the server closes may just get a request.
     idle_session_timeout: 0,
     default_transaction_read_only: 'on',
-    // Every statement has one good plan, an index seek, so there is no need to plan it again.
-    // Citus can reuse plans only of statements on one table, which `auto` leaves to it.
-    plan_cache_mode: isDistributed ? 'auto' : 'force_generic_plan',
+    plan_cache_mode: plans,
     // A plan outlives the state for which it was made: a store that was small, until an import.
     enable_seqscan: 'off',
     jit: 'off',
@@ -217,7 +212,6 @@ export function openPool(
   }
   return createPool(db, begin, {
     application_name: 'dossier serve',
-    pipeline: true,
     max: pool,
     connectionTimeoutMillis: waitMs,
     query_timeout: statementMs + graceMs,

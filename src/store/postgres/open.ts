@@ -11,7 +11,7 @@ import { readStoreId, readValue } from '../sql/database.ts'
 import { refuseBehind } from '../withholding/list/agreement.ts'
 import type { ListPlace } from '../withholding/list/list.ts'
 import { type Compacted, createWriter, type StoreWriter, type WritingAccess } from '../writing.ts'
-import { findNodeRole, workerRefusal } from './citus/nodes.ts'
+import { findNodeRole, findPlanCacheMode, workerRefusal } from './citus/nodes.ts'
 import {
   commandBounds,
   openPool,
@@ -25,7 +25,7 @@ import { createReader } from './read.ts'
 import { ownSchema } from './schema.ts'
 import { distributedSettings, importIn, registryOf } from './tables.ts'
 import { beginWriting } from './transaction.ts'
-import { storeError, describeUrl } from './url.ts'
+import { storeError, describeUrl, urlAt } from './url.ts'
 import { verify } from './verify.ts'
 import { listSchemaOf } from './withheld-list.ts'
 
@@ -44,11 +44,17 @@ export async function openForReading(
       const registry = registryOf(client, db)
       await refuseBehind(registry, list, describeUrl(db))
       const storeId = await readStoreId(registry)
-      return { storeId, role: await findNodeRole(client) }
+      const role = await findNodeRole(client)
+      return { storeId, role, plans: await findPlanCacheMode(client, role) }
     }
-    const { storeId, role } = await withSession(db, begin, {}, wait)
-    const check = (client: Client) => checkSchema(client, db)
-    return createReader(openPool(db, bounds, role !== undefined, wait), { storeId, role, check })
+    const { storeId, role, plans } = await withSession(db, begin, {}, wait)
+    const open = (at: string) => openPool(at, bounds, plans, wait)
+    return createReader(open(db), {
+      storeId,
+      role,
+      openNode: (host, port) => open(urlAt(db, host, port)),
+      check: (client) => checkSchema(client, db),
+    })
   })
 }
 

@@ -7,6 +7,7 @@ import { findNames } from '../sql/find-companies.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/versions.ts'
 import { type KeyColumns, keyColumns, keyRecord } from '../sql/stored-keys.ts'
+import { createCompanyNodes } from './citus/company-nodes.ts'
 import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace } from './citus/gate.ts'
 import type { NodeRole } from './citus/nodes.ts'
@@ -23,6 +24,8 @@ interface ReaderOptions {
   readonly storeId: string
   /** On which node of Citus it is read, if that has distributed its tables. */
   readonly role?: NodeRole | undefined
+  /** Makes the pool of another node of Citus. */
+  readonly openNode: (host: string, port: number) => Pool
   /** Throws if a session can no longer read its tables. */
   readonly check: (client: Client) => Promise<void>
 }
@@ -31,12 +34,14 @@ const findCompanySql =
   'select company_id from company_names where identifier = $1 and jurisdiction = $2'
 
 /** Makes the reader of a store whose tables have been checked. */
-export function createReader(pool: Pool, { storeId, role, check }: ReaderOptions): StoreReader {
-  const reading =
-    role === undefined
-      ? { gate: openGate, even: undefined }
-      : { gate: createGate(pool), even: createEvenState(pool, role === 'worker') }
-  const { gate, even } = reading
+export function createReader(
+  pool: Pool,
+  { storeId, role, openNode, check }: ReaderOptions,
+): StoreReader {
+  const nodes = role === undefined ? undefined : createCompanyNodes(pool, openNode)
+  const even = role === undefined ? undefined : createEvenState(pool, role === 'worker')
+  const gate = role === undefined ? openGate : createGate(pool)
+  const reading = { gate, even, rowsOfCompany: nodes?.rows }
   const reads = createReads(pool, reading)
   const { inSnapshot, acrossNodes, ofVersions } = createSnapshots(pool, reads, even)
   const access: ReadingAccess = {
@@ -71,6 +76,8 @@ export function createReader(pool: Pool, { storeId, role, check }: ReaderOptions
       return row && keyRecord(row)
     },
     ping: () => withConnection(pool, check),
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([pool.end(), nodes?.close()])
+    },
   })
 }

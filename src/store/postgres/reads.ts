@@ -3,8 +3,8 @@
 // change, so no transaction is needed.
 //
 // Citus takes four times as long to plan such a statement as one on a single table. So where all
-// nodes are known to show one state of the registry, the head is read alone, along with a check
-// that this is still the state.
+// nodes are known to show one state of the registry, the head is read alone, with what tells
+// whether this is still the state.
 
 import type { Pool } from 'pg'
 import type { Awaitable } from '../awaitable.ts'
@@ -13,18 +13,26 @@ import type { RegistryState } from '../reading.ts'
 import type { HeadInRegistry, ServingReads } from '../serving/reads.ts'
 import {
   createVersionReads,
+  readRegistry,
   registryStateOf,
   type RegistryRow,
-  registrySql,
 } from '../sql/versions.ts'
 import { type EvenState, isSame } from './citus/even.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
-import { withConnection } from './connect.ts'
-import { rowsIn, rowsOn } from './pool-rows.ts'
-import { firstTexts, ofHolder } from '../sql/head-tables.ts'
+import { rowsIn } from './pool-rows.ts'
+import {
+  firstTexts,
+  type HeadColumns,
+  headOf,
+  headSql,
+  heldByHead,
+  ofHolder,
+} from '../sql/head-tables.ts'
 import { comparable } from '../sql/dialect.ts'
+import { createLru } from '../caching.ts'
 import { freeRows } from './binary.ts'
-import { listingReads, readHead, type Rows } from './tables.ts'
+import { distributedDialect } from './dialect.ts'
+import { listingReads, type Rows } from './tables.ts'
 
 /** How often a listing is read again whose segments were pruned after its head was read. */
 const attemptsMax = 3
@@ -98,15 +106,18 @@ export interface DistributedReading {
   readonly gate: Gate
   /** Undefined for a store that is not distributed. */
   readonly even: EvenState | undefined
+  /** Runs a statement about the company that is its first value; by default, as any other. */
+  readonly rowsOfCompany?: Rows | undefined
 }
 
 export function createReads(pool: Pool, reading: DistributedReading): ServingReads {
   const { gate, even } = reading
   const rows = rowsIn(pool)
+  const rowsOfCompany = reading.rowsOfCompany ?? rows
   const versions = createVersionReads(rows)
-  const headAlone = readHeadAlone(pool, reading)
-  const headInRegistry = readHeadInRegistry(rows, versions.note)
-  const listings = listingReads(rows)
+  const headAlone = readHeadAlone(rows, rowsOfCompany, even)
+  const headInRegistry = readHeadInRegistry(rowsOfCompany, versions.note)
+  const listings = listingReads(rowsOfCompany)
   const at = <T>(company: number, work: () => Awaitable<T>) =>
     gate(companyPlace(company), async () => work())
 
@@ -137,40 +148,50 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
 }
 
 /**
- * Which transactions a node shows; as long as these are the same, so is the state of the registry.
- * Citus plans a statement without tables in a fifth of the time that reading this state takes. Null
- * on a standby, whose snapshots do not list all transactions.
+ * Which transactions a node shows, and which node it is since when; as long as both are the same,
+ * so is the state of the registry. Null on a standby, whose snapshots do not list all transactions.
+ * (Citus keeps no plan of a statement with a volatile function, such as `pg_is_in_recovery`.)
  */
-const snapshotSql = 'select case when not pg_is_in_recovery() then pg_current_snapshot()::text end'
+const shownSql = `
+  case when current_setting('in_hot_standby', true) = 'off'
+    then pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text end`
+
+type ShownHead = readonly [...HeadColumns, shown: string | null, texts?: Uint8Array | null]
+
+/** How many are kept of what nodes have shown; each node needs one. */
+const shownMax = 1_000
 
 /** Reads a head, if all nodes still show the state of the registry that is known. */
-function readHeadAlone(pool: Pool, { even }: DistributedReading) {
-  let shown: { readonly snapshot: string | null; readonly state: RegistryState } | undefined
+function readHeadAlone(rows: Rows, rowsOfCompany: Rows, even: EvenState | undefined) {
+  const shown = createLru<string, RegistryState>(shownMax)
+
+  /** @param company the one whose node has shown it; undefined for the session's own node. */
+  async function shows(state: RegistryState, mark: string | null | undefined, company?: number) {
+    if (mark && shown.get(mark) === state) return true
+    const read = await readRegistry({ dialect: distributedDialect, rows }, company)
+    if (!isSame(read, state)) return false
+    if (mark) shown.set(mark, state)
+    return true
+  }
+
   return async (
     ...[listing, companyId, version, wanted]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry | undefined> => {
     const known = even?.known()
     if (known === undefined || known.version === 0) return undefined
-    const most = Math.min(version ?? known.version, known.version)
-
-    return withConnection(pool, async (client) => {
-      const rows = rowsOn(client)
-      // Both are sent before either is answered, and use the connection until both have ended.
-      const head = readHead(rows, [listing, companyId, most], wanted > 0)
-      const showing = rows<[string | null]>(snapshotSql)
-      await Promise.allSettled([head, showing])
-      const found = await head
-      const [row] = await showing
-      // A prune may have reached the company's node alone.
-      if (found.head === undefined && version !== undefined) return undefined
-      const snapshot = row?.[0] ?? null
-      if (snapshot === null || snapshot !== shown?.snapshot || shown.state !== known) {
-        const [now] = await rows<[...RegistryRow]>(registrySql)
-        if (!isSame(registryStateOf(now), known)) return undefined
-        shown = { snapshot, state: known }
-      }
-      return { registry: known, ...found }
-    })
+    const most = comparable(Math.min(version ?? known.version, known.version))
+    const texts = wanted > 0 ? `${shownSql}, ${heldByHead.texts}` : shownSql
+    const sql = headSql({ texts, join: '' })
+    const [row] = await rowsOfCompany<ShownHead>(sql, companyId, listing, most)
+    if (row !== undefined) {
+      const [, , , , , , mark, held] = row
+      if (!(await shows(known, mark, companyId))) return undefined
+      return { registry: known, head: headOf(row), first: firstTexts(held) }
+    }
+    // A prune may have reached the company's node alone.
+    if (version !== undefined) return undefined
+    const [[own] = [null]] = await rows<[mark: string | null]>(`select ${shownSql}`)
+    return (await shows(known, own)) ? { registry: known, head: undefined } : undefined
   }
 }
 

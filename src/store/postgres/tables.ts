@@ -1,17 +1,9 @@
 // Reads and writes the tables of a store in PostgreSQL: lists are arrays. Citus pushes
 // the same statements down to its nodes.
 
-import {
-  type Cell,
-  comparable,
-  onConflict,
-  type Parameter,
-  type RowWriter,
-} from '../sql/dialect.ts'
+import { type Cell, onConflict, type Parameter, type RowWriter } from '../sql/dialect.ts'
 import { type Client, type PoolClient, types } from 'pg'
 import { inOrderAsked, type ListingReads } from '../listing/tables.ts'
-import type { HeadInRegistry } from '../serving/reads.ts'
-import { firstTexts, headOf, headSql, heldByHead, type ReadHead } from '../sql/head-tables.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { binaryList, type BinaryQuery, freeRows } from './binary.ts'
@@ -96,17 +88,6 @@ function columnsOf(columns: readonly string[], rows: readonly (readonly Cell[])[
     if (type !== 'text' && type !== 'bytea') return `{${values.map((one) => one ?? 'null').join()}}`
     return binaryList(type === 'text' ? TEXT : BYTEA, values as (string | Uint8Array | null)[])
   })
-}
-
-/** Reads a head, and the texts of its only segment if the head holds it and they are asked for. */
-export async function readHead(
-  rows: Rows,
-  [listing, companyId, version]: readonly [listing: string, companyId: number, version: number],
-  withHeld: boolean,
-): Promise<Pick<HeadInRegistry, 'head' | 'first'>> {
-  const asked = [companyId, listing, comparable(version)] as const
-  const [row] = await rows<ReadHead>(headSql(withHeld ? heldByHead : undefined), ...asked)
-  return { head: row && headOf(row), first: firstTexts(row?.[6]) }
 }
 
 export const segmentsSql = (column: 'texts' | 'entries') => `

@@ -63,6 +63,15 @@ function faultOf(parameters: URLSearchParams): string | undefined {
   return undefined
 }
 
+/** The URL of the same store at another server. */
+export function urlAt(db: string, host: string, port: number): string {
+  const url = parseUrl(db)
+  for (const name of ['host', 'port']) url.searchParams.delete(name)
+  url.hostname = host.includes(':') ? `[${host}]` : host
+  url.port = String(port)
+  return url.href
+}
+
 /** A URL without its password, for messages and logs. */
 export function describeUrl(db: string): string {
   if (!URL.canParse(db)) return 'the store'

@@ -39,6 +39,29 @@ export async function findNodeRole(client: Client): Promise<NodeRole | undefined
   return citus.isOnWorker ? 'worker' : 'coordinator'
 }
 
+/** How a session plans a statement that it repeats, as PostgreSQL names it. */
+export type PlanCacheMode = 'auto' | 'force_custom_plan' | 'force_generic_plan'
+
+// Since 13.2.1, sessions keep a plan of each execution on tables of their own node, 50 kB of it,
+// until they end (https://github.com/citusdata/citus/pull/8824).
+const keepsAllPlansSql = `
+  select coalesce(string_to_array(number, '.')::integer[] >= '{13,2,1}', true)
+  from substring(citus_version() from '\\d+\\.\\d+\\.\\d+') number`
+
+/**
+ * How the sessions of a server plan statements: each has one good plan, an index seek, so there is
+ * no need to plan it again. Citus can reuse plans only of statements on one table, which `auto`
+ * leaves to it.
+ */
+export async function findPlanCacheMode(
+  client: Client,
+  role: NodeRole | undefined,
+): Promise<PlanCacheMode> {
+  if (role === undefined) return 'force_generic_plan'
+  const { rows } = await client.query<[boolean]>({ text: keepsAllPlansSql, rowMode: 'array' })
+  return rows[0]?.[0] === false ? 'auto' : 'force_custom_plan'
+}
+
 /** Servers and commands that read may use any node of Citus, but only its coordinator writes. */
 export function workerRefusal(db: string): OperatorError {
   return new OperatorError(

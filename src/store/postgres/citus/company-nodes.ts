@@ -1,0 +1,115 @@
+// Reads about one company at the node of Citus that holds it. Any other node would have to ask that
+// one, which costs more than the read itself. Where companies are is read from the catalog from
+// time to time; one that has moved since is found all the same, by the node that is asked for it.
+
+import type { Pool } from 'pg'
+import { withConnection } from '../connect.ts'
+import { rowsIn, rowsOn } from '../pool-rows.ts'
+import type { Rows } from '../tables.ts'
+import { hashOfId } from './hash-id.ts'
+
+/** How often the catalog is read. */
+const pauseMs = 30_000
+
+// Each shard holds the companies whose hashes are up to its last one. On a standby, which other
+// nodes would be standbys is not known.
+const shardsSql = `
+  select s.shardmaxvalue::integer, n.nodename, n.nodeport,
+    n.groupid = (select groupid from pg_dist_local_group)
+  from pg_dist_shard s
+  join pg_dist_placement p using (shardid)
+  join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
+  where s.logicalrelid = 'company_states'::regclass and not pg_is_in_recovery()
+    and n.isactive and n.hasmetadata and n.metadatasynced
+  order by 1`
+
+type ShardRow = [lastHash: number, host: string, port: number, isOwn: boolean]
+
+/** A node that is reached by a pool of its own. */
+interface Node {
+  readonly pool: Pool
+  /** Whether the last try to connect to it has succeeded; until then, it is not used. */
+  isReached: boolean
+}
+
+/** Which companies are where; undefined stands for the node whose pool it is. */
+interface Shard {
+  readonly lastHash: number
+  readonly node: Node | undefined
+}
+
+/**
+ * Begins to find out where companies are.
+ *
+ * @param pool of the node that is asked for everything else.
+ * @param openNode makes the pool of another node.
+ */
+export function createCompanyNodes(pool: Pool, openNode: (host: string, port: number) => Pool) {
+  const nodes = new Map<string, Node>()
+  let shards: readonly Shard[] = []
+  let isClosed = false
+
+  function nodeAt(host: string, port: number): Node {
+    const name = `${host}:${port}`
+    const node = nodes.get(name) ?? { pool: openNode(host, port), isReached: false }
+    nodes.set(name, node)
+    return node
+  }
+
+  async function look(): Promise<void> {
+    const rows = await rowsIn(pool)<ShardRow>(shardsSql)
+    if (isClosed) return
+    shards = rows.map(([lastHash, host, port, isOwn]) => {
+      return { lastHash, node: isOwn ? undefined : nodeAt(host, port) }
+    })
+    await Promise.all([...nodes.values()].map(tryToReach))
+  }
+
+  /** Connects without a request that would wait for it. */
+  async function tryToReach(node: Node): Promise<void> {
+    if (node.isReached) return
+    const client = await node.pool.connect().catch(() => undefined)
+    node.isReached = client !== undefined
+    client?.release()
+  }
+
+  // What cannot be read now is read by Citus, and again after the pause.
+  const lookOnce = () => void look().catch(() => undefined)
+  const timer = setInterval(lookOnce, pauseMs).unref()
+  lookOnce()
+
+  return {
+    /** Runs a statement about the company that is its first value. */
+    rows: (async (sql, ...values) => {
+      const node = nodeOf(shards, values[0] as number)
+      if (node?.isReached !== true) return rowsIn(pool)(sql, ...values)
+      let isConnected = false
+      try {
+        return await withConnection(node.pool, (client) => {
+          isConnected = true
+          return rowsOn(client)(sql, ...values)
+        })
+      } catch (error) {
+        node.isReached = isConnected
+        throw error
+      }
+    }) as Rows,
+    async close(): Promise<void> {
+      isClosed = true
+      clearInterval(timer)
+      await Promise.all([...nodes.values()].map((node) => node.pool.end()))
+    },
+  }
+}
+
+/** The node of a company's shard: the first whose last hash is not before that of the company. */
+function nodeOf(shards: readonly Shard[], companyId: number): Node | undefined {
+  const hash = hashOfId(companyId)
+  let [first, end] = [0, shards.length]
+  while (first < end) {
+    const middle = (first + end) >> 1
+    if ((shards[middle]?.lastHash ?? 0) < hash) first = middle + 1
+    else end = middle
+  }
+  return shards[first]?.node
+}

@@ -1,0 +1,117 @@
+// Reads about one company, at the node of Citus that holds it.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test, type TestContext } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { createCompanyNodes } from '../../src/store/postgres/citus/company-nodes.ts'
+import { hashOfId } from '../../src/store/postgres/citus/hash-id.ts'
+import { openPool, withSession } from '../../src/store/postgres/connect.ts'
+import { urlAt } from '../../src/store/postgres/url.ts'
+import { nodesOf, runOn } from '../support/citus-nodes.ts'
+import { freePort } from '../support/free-port.ts'
+import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { openReader } from '../support/open-reader.ts'
+import { useOwnDatabase } from '../support/own-database.ts'
+import { readListing } from '../support/read-listing.ts'
+import { onCitus, patientBounds, storeAt, testServerUrl } from '../support/store-at.ts'
+import { until } from '../support/until.ts'
+
+if (onCitus !== false) useOwnDatabase('company_nodes')
+
+const skip = onCitus === false ? 'DOSSIER_TEST_CITUS names no coordinator of Citus' : false
+const rights = resources.find(({ name }) => name === 'rights') ?? assert.fail()
+
+test('companies have the hash by which Citus distributes them', async () => {
+  // Numbers of each length.
+  const spread = Array.from({ length: 530 }, (_, n) => Math.floor(1.0717 ** n))
+  const ids = [0, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1, ...spread]
+  const sql =
+    'select hashint8(id) as hash from unnest($1::bigint[]) with ordinality u (id, n) order by n'
+  const { rows } = await withSession(testServerUrl(), (client) =>
+    client.query<{ hash: number }>(sql, [`{${ids.join()}}`]),
+  )
+  const found = new Map(rows.map(({ hash }, n) => [ids[n], hash]))
+  for (const id of ids) assert.equal(hashOfId(id), found.get(id), `of ${id}`)
+})
+
+test('a page is read at the node of its company', { skip }, async (t) => {
+  const { db, ids } = await makeStore(t)
+  const store = await openReader(t, db)
+  const [, ...workers] = await nodesOf(testServerUrl())
+  const sql = `${servingSessions} and query like '%from heads h%'`
+  const readsAt = (worker: string) => runOn({ url: worker }, sql)
+  await until(async () => {
+    for (const id of ids) assert.equal((await readListing(store, rights, id))?.records.length, 1)
+    return (await Promise.all(workers.map(readsAt))).every((reads) => reads.length > 0)
+  }, 'each worker is read')
+})
+
+test('a node that cannot be reached is read by way of another', { skip }, async (t) => {
+  const { db, ids } = await makeStore(t)
+  const pool = openPool(storeAt(db), patientBounds)
+  const nowhere = await freePort()
+  const tried = new Set<string>()
+  const nodes = createCompanyNodes(pool, (host, port) => {
+    tried.add(`${host}:${port}`)
+    return openPool(urlAt(storeAt(db), host, nowhere), patientBounds)
+  })
+  t.after(() => Promise.all([nodes.close(), pool.end()]))
+  await until(() => tried.size > 1, 'the nodes are known')
+  for (const id of ids) {
+    const found = await nodes.rows('select total from heads where company_id = $1', id)
+    assert.deepEqual(found, [[1]])
+  }
+})
+
+for (const [n, place] of ['the coordinator', 'a worker'].entries()) {
+  // Since 13.2.1, a session would keep 50 kB of each page that it reads.
+  test(`sessions stay small, however much they read for ${place}`, { skip }, async (t) => {
+    const { db, ids } = await makeStore(t)
+    const store = await openReader(t, (await nodesOf(storeAt(db)))[n] ?? assert.fail())
+    const [, ...workers] = await nodesOf(testServerUrl())
+    const read = async (times: number) => {
+      for (let round = 0; round < times; round++) {
+        for (const id of ids) await readListing(store, rights, id)
+      }
+    }
+    await read(10)
+    const before = await largestSession(workers)
+    await read(40)
+    const grown = (await largestSession(workers)) - before
+    assert.ok(grown < 8_192, `a session has grown by ${grown} kB`)
+  })
+}
+
+const servingSessions = `
+  select pid from pg_stat_activity
+  where datname = current_database() and application_name = 'dossier serve'`
+
+/** The memory of the largest session of a server, in kB. */
+async function largestSession(nodes: readonly string[]): Promise<number> {
+  const found = await Promise.all(
+    nodes.map((url) => runOn<{ pid: number }>({ url }, servingSessions)),
+  )
+  return Math.max(...found.flat().map(({ pid }) => memoryOf(pid)))
+}
+
+/** The memory of a process that it shares with no other, in kB. */
+function memoryOf(pid: number): number {
+  const [, kilobytes] =
+    /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes)
+}
+
+/** A store of companies with one right each. */
+async function makeStore(t: TestContext) {
+  const db = `${makeFolder(t)}/registry.db`
+  const rows = Array.from({ length: 40 }, (_, n) => ({
+    company_jurisdiction: 'GB',
+    company_identifier: String(n),
+    key: 'a',
+    name: 'Right',
+  }))
+  await importRows(db, 'rights', rows)
+  const ids = await queryStore(db, 'select id from companies')
+  return { db, ids: ids.map(({ id }) => Number(id)) }
+}
