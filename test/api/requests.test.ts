@@ -325,7 +325,7 @@ test('a body over 16 KiB is a 413, one of 16 KiB is not (1.6, B3)', async () => 
   checkPage(await askWithBody(filled(16_384)), { resource: rights, all, limit: 5 })
   for (const bytes of [16_385, 1_000_000]) {
     const answer = await askWithBody(filled(bytes))
-    checkFailure(answer, 413, 'Payload Too Large')
+    checkFailure(answer, 413, 'Content Too Large')
     assert.equal(answer.headers['connection'], 'close')
   }
 })

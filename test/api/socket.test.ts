@@ -88,7 +88,8 @@ for (const [what, length, sent] of [
   test(`${what}: 413, and closed (1.6, B3)`, async () => {
     const fields = ['Content-Type: application/json', length]
     const received = await exchange(port, head({ fields, isLast: false }) + sent)
-    checkRawFailure(answerIn(received), 413, 'Payload Too Large')
+    assert.match(received, /^HTTP\/1\.1 413 Content Too Large\r\n/)
+    checkRawFailure(answerIn(received), 413, 'Content Too Large')
   })
 }
 

@@ -6,6 +6,10 @@ import type { RequestListener, Server, ServerOptions } from 'node:http'
 const http = process.getBuiltinModule('node:http')
 export const { METHODS, request, STATUS_CODES } = http
 
+// RFC 9110 section 15.5.14: Node still has the phrase of the specification before it. It writes
+// status lines from this table, so both the line and our body have this one.
+STATUS_CODES[413] = 'Content Too Large'
+
 /**
  * Creates a server that also answers a client that has closed its sending side after its request:
  * Node would drop the answer.
