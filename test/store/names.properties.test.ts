@@ -203,3 +203,24 @@ test('a name is folded: compatible letters, without marks, in lower case (8.3)',
   assert.ok(hasWords('Baden-Baden', wordsOfQuery('baden-baden')))
   assert.ok(!hasWords('Badenia', wordsOfQuery('baden-baden')))
 })
+
+test('a name is found with any apostrophe, whichever it has (8.2)', async (t) => {
+  const db = makeSoundStore(t)
+  const apostrophes = ["'", '\u2019', '\u02bc']
+  const rows = apostrophes.map((apostrophe, n) => ({
+    jurisdiction: 'UA',
+    identifier: String(n),
+    name: `Об${apostrophe}єднання`,
+  }))
+  await importRows(db, 'companies', rows)
+  const reader = await openReader(t, db)
+  const numbers = rows.map(({ identifier }) => identifier)
+  for (const apostrophe of apostrophes) {
+    for (const text of [`об${apostrophe}єднання`, `Об${apostrophe}єд`, `об${apostrophe}`]) {
+      const { companies } = await reader.findCompanies({ words: wordsOfQuery(text) })
+      const found = companies?.map(({ identifier }) => identifier).toSorted()
+      assert.deepEqual(found, numbers, text)
+    }
+  }
+  assert.deepEqual(wordsOfQuery('\u02bc'), [])
+})

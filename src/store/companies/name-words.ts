@@ -44,13 +44,20 @@ export function wordsOfName(name: string): readonly string[] {
 }
 
 /**
+ * The apostrophe that is a letter. It stands alone as a word, since Thai has it, too. Others, which
+ * people type for it, separate words.
+ */
+const letterApostrophe = '\u02bc'
+
+/**
  * The words of a query, each once; the last one may be the beginning of a word, so it may also be
  * among those before it. In a text without blanks, the pairs of neighbours, or the only character.
+ * Any apostrophe finds every other one.
  */
 export function wordsOfQuery(query: string): readonly string[] {
   const all = wordsOf(query, (characters) =>
     characters.length === 1 ? characters : pairsOf(characters),
-  )
+  ).filter((word) => word !== letterApostrophe)
   const last = all.pop()
   const words = distinct(all)
   return last === undefined || words.length === wordsMax ? words : [...words, last]
