@@ -50,8 +50,10 @@ export function recordingOf(
         if (!(row instanceof Refusal)) return row
         const { id, jurisdiction, identifier } = difference.company
         const company = identifier ? `${jurisdiction} ${identifier}` : id
+        const fields = target.resource?.history?.fields ?? [change.attr]
         throw new OperatorError(
-          `the change of ${change.attr} of ${company} cannot be recorded: ${row.reason}`,
+          `the change of ${change.attr} of company ${company} cannot be recorded: ` +
+            `${fields.join(' and ')} as one text ${row.reason}, or import with --no-history`,
         )
       }),
   }

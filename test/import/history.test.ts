@@ -313,6 +313,17 @@ test('an officer who joins, leaves or changes position is an event', async (t) =
   assert.equal((await importOfficers(db, '2025-03-01', next)).counts.recorded, 0)
 })
 
+test('a change that is too long to record says of which fields, and what to do', async (t) => {
+  const db = makeSoundStore(t)
+  const long = 'x'.repeat(40_000)
+  await importOfficers(db, '2025-01-01', [officer('1', 'Jane Doe', 'Director')])
+  const next = importOfficers(db, '2025-02-01', [officer('1', long, long)])
+  const message =
+    'the change of officers of company XX a cannot be recorded: name and position as one text is ' +
+    'longer than 65,536 bytes; shorten it in the file or in a mapping, or import with --no-history'
+  await assert.rejects(next, { name: 'OperatorError', message })
+})
+
 test('a source that renumbers its records yields no false events', async (t) => {
   const db = makeSoundStore(t)
   const second = officer('2', 'John Roe', 'Secretary')

@@ -23,7 +23,9 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
   if (isBlank(value)) return null
   if (typeof value !== 'string') return new Refusal('must be text; quote it, or cast it to varchar')
   if (value.length * 3 > bytesMax && Buffer.byteLength(value) > bytesMax) {
-    return new Refusal(`is longer than ${formatCount(bytesMax)} bytes`)
+    // A shorter name or key would be that of something else.
+    const advice = bytesMax === textBytesMax ? '; shorten it in the file or in a mapping' : ''
+    return new Refusal(`is longer than ${formatCount(bytesMax)} bytes${advice}`)
   }
   if (!value.isWellFormed()) return new Refusal('contains an unpaired surrogate')
   if (value.includes('\0')) return new Refusal('contains a NUL character')
