@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { importRows, makePlace } from '../support/import-rows.ts'
 import { memberOf } from '../support/make-app.ts'
-import { mustRun } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
 import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
-import { one, revert, withhold } from '../support/write-store.ts'
+import { one, prune, revert, withhold } from '../support/write-store.ts'
 
 const her = { key: 'a', name: jane }
 const named = { ...her, identifier }
@@ -121,4 +121,23 @@ test('a record of which an older state is in force again is erased once (12.1, 1
     [['erase', 4]],
   )
   await checkGone(db)
+})
+
+test('a company without data is erased, and a dry run and the question say so', async (t) => {
+  const { folder, db } = makePlace(t, 'registry.db')
+  const rows = [7, 8].map((company) => ({ id: company, company_id: company, name: 'A' }))
+  for (const some of [rows, rows.slice(1)]) {
+    await importRows(db, 'rights', some, { isSnapshot: true, permissions: { accepted: true } })
+  }
+  await prune(db)
+  const erase = `withhold erase company 7 --db ${storeAt(db)}`
+  const said = '  companies without data: 1\n'
+  assert.equal(
+    (await mustRun(folder, `${erase} --dry-run`)).out,
+    `${said}Dry run: nothing was changed.\n`,
+  )
+  const asked = await runCommand(folder, `${erase} --reason law --by me`)
+  assert.ok(asked.err.startsWith(said), asked.err)
+  const { out } = await mustRun(folder, `${erase} --reason law --by me --yes`)
+  assert.ok(out.startsWith(`${said}Erased as order 1, in version 3.`), out)
 })

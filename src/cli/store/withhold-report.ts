@@ -15,7 +15,7 @@ const shownMax = 20
  * @param done what was done, before the number of the entry.
  */
 export function reportLines(done: string, report: Withheld): string[] {
-  const { number, version, touched, names, keys } = report
+  const { number, version, touched, names, companies, keys } = report
   const places = touched
     .values()
     .take(shownMax)
@@ -31,6 +31,10 @@ export function reportLines(done: string, report: Withheld): string[] {
     keys === 0 || touched.length > 0
       ? []
       : [`  natural keys of records that are in no version: ${formatCount(keys)}`]
+  const bare =
+    companies === 0 || touched.length > 0
+      ? []
+      : [`  companies without data: ${formatCount(companies)}`]
   const end =
     number === undefined
       ? 'Dry run: nothing was changed.'
@@ -42,6 +46,7 @@ export function reportLines(done: string, report: Withheld): string[] {
     ...tableLines(countRows(touched)),
     ...renamed,
     ...keyed,
+    ...bare,
     ...places,
     ...(rest > 0 ? [`  … and ${formatCount(rest)} more`] : []),
     end,
@@ -54,12 +59,13 @@ export function reportLines(done: string, report: Withheld): string[] {
  * @param exports the versions of the copies that were withdrawn.
  */
 export function reportJson(report: Withheld, exports: readonly number[]): object {
-  const { number, version, touched, names, keys } = report
+  const { number, version, touched, names, companies, keys } = report
   return {
     number: number ?? null,
     version: version ?? null,
     touched: [...touched.values().map(touchedJson)],
     names,
+    companies,
     keys,
     withdrawn_exports: exports,
   }

@@ -56,6 +56,8 @@ export interface Applied {
   readonly touched: AllTouched
   /** How many companies have got another name, or lost theirs. */
   readonly names: number
+  /** How many companies were erased, with their data or without any. */
+  readonly companies: number
   /** The version in which it was done; undefined if there was nothing to withhold. */
   readonly version: number | undefined
 }
@@ -95,7 +97,7 @@ export async function applyOrder(
   const found = await withholdSubject(work, wanted, erased)
   await numbers.note()
   const names = await keepNames(work)
-  const done = { found, touched, names }
+  const done = { found, touched, names, companies: erased.size }
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   if (!isThere) return { ...done, version: undefined }
   await forgetInLog(work, subject, found.phrases)

@@ -96,7 +96,8 @@ export function lift(
     if (order.isLifted) {
       throw new OperatorError(`order ${lifts} has already been lifted; see: dossier withhold list`)
     }
-    return { entry: { lifts }, done: { version: undefined, touched: [], names: 0, keys: 0 } }
+    const nothing = { version: undefined, touched: [], names: 0, companies: 0, keys: 0 }
+    return { entry: { lifts }, done: nothing }
   })
 }
 
@@ -117,10 +118,12 @@ export function adopt(
     const followed = await follow(registry, { ...agreed, list }, request)
     const touched = followed.flatMap((one) => [...one.touched.values()])
     const names = followed.reduce((sum, one) => sum + one.names, 0)
+    const companies = followed.reduce((sum, one) => sum + one.companies, 0)
     const keys = followed.reduce((sum, { found }) => sum + found.keys.length, 0)
     const done = followed.filter(({ version }) => version !== undefined)
     const adopts = done.map(({ order, found }) => ({ order, found }))
-    return { entry: { adopts }, done: { version: done.at(-1)?.version, touched, names, keys } }
+    const version = done.at(-1)?.version
+    return { entry: { adopts }, done: { version, touched, names, companies, keys } }
   })
 }
 
