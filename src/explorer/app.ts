@@ -11,6 +11,8 @@ import { type Place, usePlace } from './place.ts'
 import { isRestoring } from './scroll.ts'
 import { SearchField } from './search/search.ts'
 import { texts } from './texts.ts'
+import { type KnownStates, StatesContext } from './versions/states.ts'
+import { useVersions } from './versions/versions.ts'
 
 /** The key in use; the component is rendered again when it changes. */
 function useKey(): string | undefined {
@@ -92,8 +94,12 @@ function keepFocus(): () => void {
 
 function Content({ place }: { readonly place: Place }) {
   const { company } = place
+  // Asked for once, whichever companies are shown.
+  const registry = useVersions(company !== undefined)
+  const [states] = useState<KnownStates>(() => new Map())
   if (company === undefined) return html`<${BeginPage} place=${place} />`
-  return html`<${CompanyPage} key=${company} place=${place} company=${company} />`
+  return html`<${StatesContext.Provider} value=${states}><${CompanyPage} key=${company}
+    place=${place} company=${company} registry=${registry} /><//>`
 }
 
 function Mark() {

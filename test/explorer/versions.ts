@@ -174,6 +174,27 @@ export function testVersions(): void {
     await page.locator('input[type=range][max="9"]').waitFor()
   })
 
+  test('versions are asked for once, and earlier ones once for each state of a company', async (t) => {
+    const registry = await makeHistory(t)
+    const asked: string[] = []
+    const lookBack = async () => {
+      await page.getByRole('button', { name: 'Look back' }).click()
+      await page.locator('input[type=range][max="4"]').waitFor()
+      await untilLoaded(page)
+    }
+    const page = await registry.visit('/companies/7', { expected: refused })
+    await untilLoaded(page)
+    page.on('request', (request) => asked.push(request.url().split(/api.v1.|[?]/)[1] ?? ''))
+    await lookBack()
+    assert.equal(asked.length, 4)
+    for (const other of ['8', '7']) {
+      await page.evaluate(`location.hash = "#/companies/${other}"`)
+      await untilLoaded(page)
+    }
+    await lookBack()
+    assert.deepEqual(asked.slice(4), ['companies/8', 'companies/7', 'companies/7/events'])
+  })
+
   test('a field for a day accepts the days that the service accepts', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/employees')

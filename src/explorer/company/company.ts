@@ -19,19 +19,20 @@ import { resourceNamed, resources } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { TimeBar } from '../versions/time.ts'
 import { useCompany } from './use-company.ts'
-import { lastImports, useVersions, versionAt } from '../versions/versions.ts'
+import { lastImports, type Versions, versionAt } from '../versions/versions.ts'
 
 export function CompanyPage({
   place,
   company: id,
+  registry: { versions, earliest, loaded: loadedVersions },
 }: {
   readonly place: Place
   readonly company: string
+  readonly registry: Versions
 }) {
   const isPast = isOfPast(place.query)
   const found = useCompany(id, isWhole(place) ? place.query : versionQuery(place.query))
   const { company, now, shown: shownVersion, isRefused, isFailed } = found
-  const { versions, earliest, loaded: loadedVersions } = useVersions()
   const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
   // All parts appear at once, so that nothing on the page moves.
   const isCompanyKnown = company !== undefined || isFailed || isRefused

@@ -2,7 +2,8 @@
 // import, most of which did not touch this company. Its answer at any version names the last one
 // that did, so the states are found by going back from the present, one request each.
 
-import { useRef, useState } from 'preact/hooks'
+import { createContext } from 'preact'
+import { useContext, useState } from 'preact/hooks'
 import type { Company, CompanyAnswer } from '../answers.ts'
 import { ask, type AskOptions, Failure } from '../api.ts'
 import { companyPath } from '../listing/listing-query.ts'
@@ -13,6 +14,14 @@ import { lastTouch } from './versions.ts'
 const stepLength = 6
 /** How many are looked up at most, to reach the one that is shown. */
 const stepsMax = 30
+/** How many companies are remembered. */
+const companiesMax = 100
+
+/** The state before each one, 0 for none; by company and its present state. */
+export type KnownStates = Map<string, Map<number, number>>
+
+/** What was looked up with the key in use, so that nobody waits for it twice. */
+export const StatesContext = createContext<KnownStates>(new Map())
 
 export interface States {
   /** Versions that touched the company, oldest first; the last is its present state. */
@@ -39,31 +48,33 @@ interface Ends {
  */
 export function useStates(id: string, { now, shown, earliest }: Ends, isAsked: boolean): States {
   const [pages, setPages] = useState(1)
-  // By the state after it; 0 for none.
-  const earlier = useRef(new Map<number, number>())
+  const known = useContext(StatesContext)
   const last = now === undefined ? 0 : lastTouch(now)
+  const company = `${id} ${last}`
+  const before = known.get(company) ?? new Map<number, number>()
   const work: Work<readonly number[]> = async (signal, onWait) => {
+    if (known.size >= companiesMax) known.delete(known.keys().next().value ?? '')
+    known.set(company, before)
     const found = [last]
     for (let at = last; at > 0;) {
       const isEnough = found.length > pages * stepLength && at <= shown
       if (isEnough || found.length > pages * stepLength + stepsMax) break
-      const known =
-        earlier.current.get(at) ??
-        (at <= earliest ? 0 : await stateBefore(id, at, { signal, onWait }))
-      earlier.current.set(at, known)
-      at = known
+      const former =
+        before.get(at) ?? (at <= earliest ? 0 : await stateBefore(id, at, { signal, onWait }))
+      before.set(at, former)
+      at = former
       if (at > 0) found.push(at)
     }
     return found
   }
-  const name = isAsked && last > 0 ? `${id} ${last} ${shown} ${pages}` : undefined
-  const loaded = useWork(name, `${id} ${last}`, work)
+  const name = isAsked && last > 0 ? `${company} ${shown} ${pages}` : undefined
+  const loaded = useWork(name, company, work)
   const { value } = loaded
   const numbers = [...new Set([...(value ?? [last]), ...(shown > 0 ? [shown] : [])])]
     .filter((number) => number > 0)
     .sort((a, b) => a - b)
   const [oldest = 0] = numbers
-  const hasMore = value !== undefined && earlier.current.get(oldest) !== 0
+  const hasMore = value !== undefined && before.get(oldest) !== 0
   return { numbers, hasMore, loaded, loadMore: () => setPages(pages + 1) }
 }
 

@@ -12,7 +12,7 @@ import { type Loaded, useAnswer } from '../use-answer.ts'
 const versionsMax = 1_000
 
 /** The versions of the registry. */
-interface Versions {
+export interface Versions {
   /** The newest ones, oldest first; undefined until they are known. */
   readonly versions: readonly Version[] | undefined
   /** The number of the first one that can still be read. */
@@ -20,8 +20,10 @@ interface Versions {
   readonly loaded: Loaded<Answer<VersionsAnswer>>
 }
 
-export function useVersions(): Versions {
-  const loaded = useAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`)
+/** @param isAsked whether they are needed yet. */
+export function useVersions(isAsked: boolean): Versions {
+  const path = `versions?limit=${versionsMax}`
+  const loaded = useAnswer<VersionsAnswer>(isAsked ? path : undefined, path)
   if (loaded.value === undefined) return { versions: undefined, earliest: 1, loaded }
   const { versions, earliest_version: earliest } = loaded.value.body
   return { versions: versions.toReversed(), earliest, loaded }
