@@ -153,6 +153,27 @@ export function testListings(): void {
     assert.ok(y >= 0 && y < 900, `the first row is in sight, at ${y}`)
   })
 
+  test('a thousand rows are rendered a hundred in each frame, on wide and on narrow screens', async (t) => {
+    for (const width of [1280, 390]) {
+      const page = await visitDemo(t, '/companies/2/events', { width })
+      await untilLoaded(page)
+      const counts = await page.evaluate<number[]>(`new Promise((done) => {
+        const counts = []
+        const look = () => {
+          const { length } = document.querySelectorAll('.records tbody tr')
+          if (length !== counts.at(-1)) counts.push(length)
+          length === 1000 ? done(counts) : requestAnimationFrame(look)
+        }
+        location.hash += '?limit=1000'
+        look()
+      })`)
+      const steps = counts.slice(1).map((count, n) => count - (counts[n] ?? 0))
+      assert.ok(counts.length > 5 && Math.max(...steps) <= 200, counts.join())
+      await untilLoaded(page)
+      assert.equal(await page.getByRole('row').count(), 1_001)
+    }
+  })
+
   test('Back and Forward lead to where the reader was, on wide and on narrow screens', async (t) => {
     for (const width of [1280, 360]) {
       const page = await visitDemo(t, '/companies/1/rights?limit=100', { width })
@@ -189,6 +210,27 @@ export function testListings(): void {
       await page.goForward()
       await page.getByText('101–200 of 230').waitFor()
     }
+  })
+
+  test('Back leads to the card where the reader was among a thousand', async (t) => {
+    const page = await visitDemo(t, '/companies/2/events?limit=1000', { width: 390 })
+    await untilLoaded(page)
+    for (let y = 700; y <= 7_000; y += 700) {
+      await page.evaluate(`new Promise((done) => {
+        addEventListener('scrollend', () => setTimeout(done), { once: true })
+        scrollTo(0, ${y})
+      })`)
+    }
+    const isBelow = '(row) => row.getBoundingClientRect().bottom > 0'
+    const first = `[...document.querySelectorAll('.records tbody tr')].findIndex(${isBelow})`
+    const left = Number(await page.evaluate(first))
+    assert.ok(left > 5, `it is card ${left}`)
+    await page.evaluate('location.hash = "#/companies/2/jobs"')
+    await page.getByText('1–3 of 3').waitFor()
+    await page.goBack()
+    await page.getByText('1–1,000 of 250,000').waitFor()
+    await untilLoaded(page)
+    await until(async () => (await page.evaluate(first)) === left, 'the card is in sight again')
   })
 
   test('a card of the overview counts by values that several records have', async (t) => {

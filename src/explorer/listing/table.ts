@@ -1,7 +1,8 @@
 // Records as a table: one row each, ordered by a click on a column. On narrow screens each row
 // becomes a card; the roles keep it a table for screen readers.
 
-import { Cell, LongText } from './cell.ts'
+import { useContext, useEffect, useMemo, useState } from 'preact/hooks'
+import { Cell, IsWhole, LongText } from './cell.ts'
 import type { Differences } from '../versions/differences.ts'
 import { isMoment, plainText } from '../format.ts'
 import { html } from '../html.ts'
@@ -11,11 +12,14 @@ import {
   type ResourceDescription,
   type Row,
 } from '../resources.ts'
+import { isRestoring } from '../scroll.ts'
 import { Scroller } from './scroller.ts'
 import { texts } from '../texts.ts'
 
 /** A table with more rows scrolls under its header. */
 const shortMax = 25
+/** How many rows are rendered at a time. */
+const sliceLength = 100
 
 interface TableProps {
   readonly resource: ResourceDescription
@@ -29,12 +33,15 @@ interface TableProps {
 }
 
 export function RecordTable({ resource, rows, caption, sort, onSort, differences }: TableProps) {
-  const same = sameFields({ resource, rows, sort, differences })
-  const fields = resource.fields.filter((field) => !same.includes(field))
+  // The same list as long as it is, so that no row is rendered again in vain.
+  const [same, fields] = useMemo(() => {
+    const found = sameFields({ resource, rows, sort, differences })
+    return [found, resource.fields.filter((field) => !found.includes(field))]
+  }, [resource, rows, sort, differences])
+  const className = useMemo(() => classOf(rows.length), [rows])
   return html`
     ${same.length > 0 && html`<${Same} fields=${same} row=${rows[0]} />`}
-    <${Scroller} className=${rows.length > shortMax ? 'long' : ''} label=${caption}
-      content=${rows}>
+    <${Scroller} className=${className} label=${caption} content=${rows}>
       <table class="records" role="table">
         <caption class="unseen">${caption}</caption>
         <thead role="rowgroup"><tr role="row">${fields.map(
@@ -42,13 +49,15 @@ export function RecordTable({ resource, rows, caption, sort, onSort, differences
             html`<${Head} key=${field.name} field=${field} resource=${resource} sort=${sort}
               onSort=${onSort} />`,
         )}</tr></thead>
-        <tbody role="rowgroup">${rows.map(
-          (row) =>
-            html`<${RecordRow} key=${row['id']} row=${row} fields=${fields}
-              differences=${differences} />`,
-        )}</tbody>
+        <${Rows} rows=${rows} fields=${fields} differences=${differences} />
       </table>
     <//>`
+}
+
+function classOf(length: number): string {
+  // Where readers were before is known only if the heights of all cards are.
+  if (length > sliceLength && !isRestoring()) return 'long many'
+  return length > shortMax ? 'long' : ''
 }
 
 /** Fields with the same value in all rows, also now; it is shown once, above the table. */
@@ -114,6 +123,42 @@ function Head({
           d="M1 7l3 4 3-4z" />
       </svg>
     </button></th>`
+}
+
+interface RowsProps {
+  readonly rows: readonly Row[]
+  readonly fields: readonly FieldDescription[]
+  readonly differences: Differences | undefined
+}
+
+/** Rows, some in each frame: a thousand at once would keep the page from answering its reader. */
+function Rows(props: RowsProps) {
+  const { rows } = props
+  const isWhole = useContext(IsWhole)
+  const [{ of, count }, setShown] = useState({ of: rows, count: sliceLength })
+  const shown = isWhole ? rows.length : of === rows ? count : sliceLength
+  const isComplete = shown >= rows.length
+  useEffect(() => {
+    if (!isComplete) setShown({ of: rows, count: shown + sliceLength })
+  }, [rows, shown, isComplete])
+  const slices = []
+  for (let from = 0; from < Math.min(shown, rows.length); from += sliceLength) {
+    slices.push(html`<${Slice} key=${from} ...${props} from=${from} />`)
+  }
+  return html`<tbody role="rowgroup" aria-busy=${!isComplete}>${slices}</tbody>`
+}
+
+/** Rows that are rendered together, and again only if they change. */
+function Slice({ rows, fields, differences, from }: RowsProps & { readonly from: number }) {
+  return useMemo(
+    () =>
+      rows.slice(from, from + sliceLength).map(
+        (row) =>
+          html`<${RecordRow} key=${row['id']} row=${row} fields=${fields}
+            differences=${differences} />`,
+      ),
+    [rows, fields, differences, from],
+  )
 }
 
 function RecordRow({
