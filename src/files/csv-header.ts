@@ -3,12 +3,16 @@
 import { OperatorError } from '../config/operator-error.ts'
 import { countOf } from '../text/format-count.ts'
 import { likeNames, refuseColumns } from './check-columns.ts'
-import { type CsvForm, type CsvRecord, splitRecord } from './csv-record.ts'
+import { type CsvForm, type CsvRecord, linesIn, splitRecord } from './csv-record.ts'
 import { diagnoseHeader } from './diagnose-header.ts'
 
-/** The form of a file, and the names of its columns. */
+/** The form of a file, the names of its columns, and where its rows begin. */
 export interface CsvHeader extends CsvForm {
   readonly columns: readonly string[]
+  /** The lines of the header. */
+  readonly lines: number
+  /** The text after it, as far as it is known. */
+  readonly rest: string
 }
 
 /** What else to do about a faulty quote. */
@@ -23,7 +27,6 @@ export const headerLengthMax = 1 << 20
  * @param candidates the forms that the file may have.
  * @param text the start of the file, including the whole header.
  * @param skipped the lines before it that were skipped.
- * @returns the header, and its record in the text.
  * @throws OperatorError if the header is missing, too long or not text, leaves a quote open, has a
  *   column without a name, or has the same name twice.
  */
@@ -32,7 +35,7 @@ export function parseHeader(
   candidates: readonly CsvForm[],
   text: string,
   skipped: number,
-): { readonly header: CsvHeader; readonly record: CsvRecord } {
+): CsvHeader {
   const { record, form } = splitFirst(candidates, text)
   const isBlank = record.cells.every((cell) => cell.trim() === '') && !record.isOpen
   if (isBlank && text.trim() !== '') {
@@ -50,7 +53,8 @@ export function parseHeader(
   const columns = withoutExtra(cells)
   refuseColumns(name, columns.length)
   refuseNames(name, columns, skipped)
-  return { header: { columns, ...form }, record }
+  const lines = linesIn(text.slice(0, record.end))
+  return { ...form, columns, lines, rest: text.slice(record.next) }
 }
 
 /** Its line breaks are LF, since an editor may not write others in a mapping. */
@@ -82,7 +86,7 @@ export function nameColumns(
   const { length } = record.cells
   const isEnded = record.cells.slice(columns.length).join('') === ''
   if (length === columns.length || (length > columns.length && isEnded) || first === '') {
-    return { columns, ...form }
+    return { ...form, columns, lines: 0, rest: text }
   }
   const shown = JSON.stringify(first.slice(0, Math.min(record.end, 60)))
   throw new OperatorError(

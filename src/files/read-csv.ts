@@ -13,7 +13,7 @@ import {
   parseHeader,
 } from './csv-header.ts'
 import { type CsvForm, type CsvRecord, linesIn, recordsOf } from './csv-record.ts'
-import { Refusal, type SourceRow } from './refusal.ts'
+import { type PlacedRow, Refusal, type Rows, type SourceRow } from './refusal.ts'
 import type { SourceFile } from './source-file.ts'
 import { decodeUtf8 } from './encoding.ts'
 import { startingWith } from './file-content.ts'
@@ -21,44 +21,48 @@ import { startingWith } from './file-content.ts'
 /** The longest record, in bytes. */
 export const recordBytesMax = 16 << 20
 
-export interface CsvRow {
-  /** Its number, from 1 on; blank lines and repeated headers do not count. */
-  readonly number: number
-  /** As many as the header has columns, or why the row is refused. */
-  readonly cells: readonly string[] | Refusal
-}
-
 /**
- * Reads the header of a file.
+ * Reads the rows of a file. Their numbers count from 1 on; blank lines and repeated headers do not
+ * count.
  *
- * @param check throws if its columns are wrong.
- * @throws OperatorError here or from the rows, for a faulty header, text that is not UTF-8, a
- *   record that is too long, or a quote that is not closed.
+ * @param at the index of the file.
+ * @param onColumns receives the names of the columns; throws if they are wrong.
+ * @throws OperatorError for a faulty header, text that is not UTF-8, a record that is too long, or
+ *   a quote that is not closed.
  */
-export async function openCsv(
+export async function* readCsv(
   file: SourceFile,
   chunks: AsyncIterable<Buffer>,
-  check: (columns: readonly string[]) => void = () => undefined,
-) {
+  at: number,
+  onColumns: (columns: readonly string[]) => void,
+): AsyncGenerator<Rows> {
   const { name, options } = file
   const { skippedLines = 0, columns } = options
   const texts = decodeUtf8(name, skippedLines + 1, chunks)
   try {
     const start = await startOf(texts)
-    if (columns !== undefined) {
-      const header = nameColumns(name, formsOf(file), start, columns)
-      check(columns)
-      return { header, rows: readRows(name, header, skippedLines + 1, startingWith(start, texts)) }
+    const forms = formsOf(file)
+    const header =
+      columns === undefined
+        ? parseHeader(name, forms, start, skippedLines)
+        : nameColumns(name, forms, start, columns)
+    onColumns(header.columns)
+    const read = rowReader(name, header, skippedLines + header.lines + 1)
+    let held = ''
+    // To look at a long record again after each chunk would take quadratic time.
+    let lengthNext = 0
+    for await (const text of inParts(startingWith(header.rest, texts))) {
+      held += text
+      if (held.length < lengthNext) continue
+      const { rows, end } = read(held, at, false)
+      held = held.slice(end)
+      lengthNext = Math.min(2 * held.length, recordBytesMax)
+      if (rows.length > 0) yield rows
     }
-    const { header, record } = parseHeader(name, formsOf(file), start, skippedLines)
-    check(header.columns)
-    const line = skippedLines + linesIn(start.slice(0, record.end)) + 1
-    const rest = startingWith(start.slice(record.next), texts)
-    return { header, rows: readRows(name, header, line, rest) }
-  } catch (error) {
-    // Else an open pipe would hold up the process.
+    yield read(held, at, true).rows
+  } finally {
+    // An open pipe would hold up the process.
     await texts.return(undefined)
-    throw error
   }
 }
 
@@ -79,27 +83,6 @@ function formsOf({ format, options }: SourceFile): readonly CsvForm[] {
   return delimiters.map((delimiter) => ({ delimiter, hasQuotes: options.hasQuotes !== false }))
 }
 
-async function* readRows(
-  name: string,
-  header: CsvHeader,
-  firstLine: number,
-  texts: AsyncIterable<string>,
-): AsyncGenerator<CsvRow[]> {
-  const read = rowReader(name, header, firstLine)
-  let held = ''
-  // To look at a long record again after each chunk would take quadratic time.
-  let lengthNext = 0
-  for await (const text of inParts(texts)) {
-    held += text
-    if (held.length < lengthNext) continue
-    const { rows, end } = read(held, false)
-    held = held.slice(end)
-    lengthNext = Math.min(2 * held.length, recordBytesMax)
-    if (rows.length > 0) yield rows
-  }
-  yield read(held, true).rows
-}
-
 /** Most rows of a part are unused before the next garbage collection. */
 const partLength = 16 << 10
 
@@ -112,6 +95,7 @@ async function* inParts(texts: AsyncIterable<string>): AsyncGenerator<string> {
 /** Makes a function that reads the rows of consecutive texts, and returns where the rest begins. */
 function rowReader(name: string, header: CsvHeader, firstLine: number) {
   const { columns } = header
+  const rowOf = rowMaker(columns)
   let line = firstLine
   let number = 0
   function refuseLong(text: string): void {
@@ -122,8 +106,8 @@ function rowReader(name: string, header: CsvHeader, firstLine: number) {
         'is a quote before it not closed?',
     )
   }
-  return (texts: string, isWhole: boolean) => {
-    const rows: CsvRow[] = []
+  return (texts: string, file: number, isWhole: boolean) => {
+    const rows: PlacedRow[] = []
     let end = 0
     for (const record of recordsOf(texts, header, isWhole)) {
       const text = texts.slice(record.start, record.end)
@@ -133,7 +117,8 @@ function rowReader(name: string, header: CsvHeader, firstLine: number) {
       const isBlank = columns.length > 1 && record.cells.every((cell) => cell.trim() === '')
       if (!isBlank && !repeatsHeader(record.cells, columns)) {
         number += 1
-        rows.push({ number, cells: fit(record, text, header, line) })
+        const cells = fit(record, text, header, line)
+        rows.push({ file, number, row: cells instanceof Refusal ? cells : rowOf(cells) })
       }
       line += linesIn(text)
       end = record.next
@@ -162,7 +147,7 @@ function fit(
   text: string,
   { columns, delimiter }: CsvHeader,
   line: number,
-): CsvRow['cells'] {
+): readonly string[] | Refusal {
   const { length } = cells
   const refuse = (reason: string) => new Refusal(reason, undefined, text, { line })
   if (faultyCell !== undefined) return refuse(`has text after a closing quote; ${ifQuotes}`)
@@ -179,7 +164,7 @@ function fit(
 }
 
 /** Makes a function that makes a row of cells, by the names of the columns; empty ones are null. */
-export function rowMaker(columns: readonly string[]): (cells: readonly string[]) => SourceRow {
+function rowMaker(columns: readonly string[]): (cells: readonly string[]) => SourceRow {
   // In a copy of this, a column `__proto__` is one like the others.
   const empty = Object.fromEntries(columns.map((name) => [name, null as string | null]))
   return (cells) => {

@@ -4,15 +4,16 @@
 import { rmSync } from 'node:fs'
 import { isNestedTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
-import type { ColumnarReader, Showing } from './duckdb/columns.ts'
+import { readMapping, readParquet, type Showing } from './duckdb/columns.ts'
+import { type Database, openDatabase } from './duckdb/database.ts'
+import { parseMapping } from './duckdb/mapping.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
-import { openCsv, rowMaker } from './read-csv.ts'
-import { openContent, type Reading } from './file-content.ts'
+import type { Reading } from './file-content.ts'
 import { withLongNumbers } from './json/exact-number.ts'
 import { tooDeep } from './json/parse-row.ts'
-import { type PlacedRow, readJson, type Rows } from './json/read-json.ts'
-import { Refusal, type SourceRow } from './refusal.ts'
+import { readText } from './read-text.ts'
+import { type PlacedRow, Refusal, type Rows, type SourceRow } from './refusal.ts'
 import { type ImportedFile, refuseChanged, type SourceFile, type TextRules } from './source-file.ts'
 
 export interface Source {
@@ -62,47 +63,28 @@ async function* readUnchanged(
   if (showing === undefined) files.forEach(refuseChanged)
 }
 
-/** Opens DuckDB, whose code most imports do without. */
-async function openReader({ mappingFolders, signal }: SourceOptions) {
-  const { openColumnarReader } = await import('./duckdb/columns.ts')
-  return openColumnarReader(mappingFolders, signal)
-}
-
 function readingOf({ onBytes, signal }: SourceOptions, { files }: Found): Reading {
   return { onBytes, onFile: (file) => files.push(file), signal }
 }
 
 async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<Rows> {
   await using opened = new AsyncDisposableStack()
-  let reader: ColumnarReader | undefined
+  let database: Database | undefined
   const reading = readingOf(options, found)
-  const { target, showing } = options
-  for (const [file, sourceFile] of options.files.entries()) {
-    const { format } = sourceFile
-    if (format === 'csv' || format === 'tsv') {
-      const { chunks } = await openContent(sourceFile, reading)
-      const { header, rows } = await openCsv(sourceFile, chunks, (columns) => {
-        if (!showing) checkColumns(sourceFile.name, columns, target, false)
-      })
-      found.columns.push(...header.columns)
-      const rowOf = rowMaker(header.columns)
-      for await (const some of rows) {
-        yield some.map(({ number, cells }) => {
-          return { file, number, row: cells instanceof Refusal ? cells : rowOf(cells) }
-        })
-      }
-    } else if (format === 'ndjson' || format === 'json') {
-      yield* readJson(sourceFile, await openContent(sourceFile, reading), file)
-    } else {
-      reader ??= opened.use(await openReader(options))
-      const prepared = await prepareParquet(sourceFile, { folder: reader.folder, reading })
-      const source = await reader.readFile(prepared)
+  const { target, showing, signal } = options
+  for (const [at, file] of options.files.entries()) {
+    const onColumns = (columns: readonly string[]) => {
       // With --show, each row shows what is wrong with its columns.
-      if (!showing) checkColumns(sourceFile.name, source.columns, target, false)
-      found.columns.push(...source.columns)
-      yield* placeRows(source.batches, (row, number) => ({ file, number, row }))
-      for (const path of prepared.paths) rmSync(path, { force: true })
+      if (!showing) checkColumns(file.name, columns, target, false)
+      found.columns.push(...columns)
     }
+    if (file.format === 'parquet') {
+      database ??= opened.use(await openDatabase(signal))
+      const prepared = await prepareParquet(file, { folder: database.folder, reading })
+      const batches = readParquet(database, prepared, onColumns)
+      yield* placeRows(batches, (row, number) => ({ file: at, number, row }))
+      for (const path of prepared.paths) rmSync(path, { force: true })
+    } else yield* readText(file, at, reading, onColumns)
   }
 }
 
@@ -111,23 +93,26 @@ async function* readMapped(
   mapping: string,
   found: Found,
 ): AsyncGenerator<Rows> {
-  await using reader = await openReader(options)
-  const { files, target, showing } = options
-  const select = await reader.parseMapping(mapping)
+  const { files, target, texts, showing, mappingFolders: folders, signal } = options
+  await using database = await openDatabase(signal)
+  const select = await parseMapping(database, mapping, folders.length > 0)
   const reading = readingOf(options, found)
   const prepared: TableFile[] = []
   for (const [at, file] of files.entries()) {
-    prepared.push(yield* prepareTable(file, { at, folder: reader.folder, reading }))
+    prepared.push(yield* prepareTable(file, { at, folder: database.folder, reading }))
   }
   // If no JSON row is valid, there are no columns that a mapping could name.
   const filled = prepared.filter(({ kind, bytes }) => kind !== 'json' || bytes > 0)
   if (filled.length === 0) return
-  const request = { select, texts: options.texts, showing }
-  const source = await reader.mapFiles(filled, request)
-  found.rows = source.fileRows
-  checkColumns('the mapping', source.columns, target, true)
+  const batches = readMapping(database, filled, {
+    ...{ select, texts, folders, showing },
+    onColumns(columns, rows) {
+      found.rows = rows
+      checkColumns('the mapping', columns, target, true)
+    },
+  })
   const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
-  yield* placeRows(source.batches, (row, count) => placeMapped(row, count, indexOfName))
+  yield* placeRows(batches, (row, count) => placeMapped(row, count, indexOfName))
 }
 
 /** The rows of batches, each with its place, which depends on how many rows there were so far. */

@@ -31,6 +31,19 @@ export class Refusal {
   }
 }
 
+/** A row of a source: its place, and its content, or why it cannot be read. */
+export interface PlacedRow {
+  /** The index of its file among the source's. */
+  readonly file: number
+  readonly number: number
+  readonly row: SourceRow | Refusal
+  /** Its bytes, if they are what `JSON.stringify` makes of the row; they are used only once. */
+  readonly text?: Buffer | undefined
+}
+
+/** Some rows, which are parsed as they are taken. */
+export type Rows = Iterable<PlacedRow>
+
 interface MoreOfRefusal {
   readonly line?: number | undefined
   readonly also?: readonly Refusal[]

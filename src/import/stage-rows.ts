@@ -6,9 +6,8 @@ import { OperatorError } from '../config/operator-error.ts'
 import { problemOf, rowChecker, rowPreparer } from './rows/check-rows.ts'
 import type { Columns } from './rows/column-facts.ts'
 import type { ImportRequest } from './import-files.ts'
-import type { PlacedRow } from '../files/json/read-json.ts'
 import type { Source } from '../files/read-source.ts'
-import { describeProblem, type Problem, Refusal } from '../files/refusal.ts'
+import { describeProblem, type PlacedRow, type Problem, Refusal } from '../files/refusal.ts'
 import { collectKinds } from './rows/refused-kinds.ts'
 
 const problemsShownMax = 20

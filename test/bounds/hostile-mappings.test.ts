@@ -172,9 +172,8 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
     for (const path of [folder, temporary]) chmodSync(path, 0o777)
     const args = ['import', 'companies', 'x.csv', '--map', './m.sql']
     const { child, ended } = startDossier(t, folder, args, { via, env: { TMPDIR: temporary } })
-    // DuckDB's folder is the first of two.
-    const hasFolders = () => readdirSync(temporary).length > 1
-    await until(() => processorSeconds(child.pid) >= 1 && hasFolders())
+    const hasFolder = () => readdirSync(temporary).length > 0
+    await until(() => processorSeconds(child.pid) >= 1 && hasFolder())
     chmodSync(temporary, 0o555)
     child.kill('SIGINT')
     checkExit(await ended, 130, /^dossier: interrupted; nothing was changed\n$/)

@@ -272,7 +272,7 @@ test('a pipe that cannot be copied any more is not read to its end', async (t) =
   // Files without a name have such folders, too, but only for a moment.
   const isOld = (path: string) =>
     Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > 1_000
-  const copies = () => globSync(join(temporary, 'dossier-import-*')).filter(isOld)
+  const copies = () => globSync(join(temporary, 'dossier-duckdb-*')).filter(isOld)
   await until(() => copies().length > 0, 'the folder for the copy is there')
   // As a cleaner of old temporary files may do, while the pipe has nothing yet.
   for (const copy of copies()) rmSync(copy, { recursive: true })

@@ -5,8 +5,8 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { openText } from '../../src/files/file-content.ts'
 import { rowBytesMax } from '../../src/files/json/parse-row.ts'
-import { type PlacedRow, readJson, type Rows } from '../../src/files/json/read-json.ts'
-import { Refusal } from '../../src/files/refusal.ts'
+import { readJson } from '../../src/files/json/read-json.ts'
+import { type PlacedRow, Refusal, type Rows } from '../../src/files/refusal.ts'
 import { OperatorError } from '../../src/config/operator-error.ts'
 
 type Pieces = readonly (string | Uint8Array)[]

@@ -6,12 +6,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { openContent } from '../../src/files/file-content.ts'
-import { openCsv } from '../../src/files/read-csv.ts'
+import { readText } from '../../src/files/read-text.ts'
 import { findSourceFiles } from '../../src/files/source-file.ts'
 import { makeFolder } from '../support/import-rows.ts'
 
-/** Reads a CSV file of these bytes; returns its header. */
+/** Reads a CSV file of these bytes; returns its columns and its rows. */
 async function prepare(folder: string, bytes: Buffer) {
   const path = join(folder, 'x.csv')
   writeFileSync(path, bytes)
@@ -19,10 +18,11 @@ async function prepare(folder: string, bytes: Buffer) {
   assert.ok(file)
   const nothing = () => undefined
   const reading = { onBytes: nothing, onFile: nothing, signal: new AbortController().signal }
-  const { chunks } = await openContent(file, reading)
-  const { header, rows } = await openCsv(file, chunks)
-  for await (const some of rows) assert.ok(some)
-  return header
+  let columns: readonly string[] = []
+  const rows: unknown[] = []
+  const batches = readText(file, 0, reading, (found) => (columns = found))
+  for await (const some of batches) rows.push(...Array.from(some, ({ row }) => row))
+  return { columns, rows }
 }
 
 const header = Buffer.from('a,b\n')
@@ -46,7 +46,7 @@ test('bytes pass only if they are valid UTF-8, else the first bad line is named'
     fc.asyncProperty(anyBytes, async (bytes) => {
       const file = Buffer.concat([header, bytes])
       if (isUtf8(file)) {
-        assert.equal((await prepare(folder, file)).delimiter, ',')
+        assert.deepEqual((await prepare(folder, file)).columns, ['a', 'b'])
         return
       }
       const lines = file.toString('latin1').split('\n')
@@ -78,6 +78,7 @@ test('a header has its columns, whatever its delimiter and quotes', async (t) =>
   for (const [text, columns, delimiter] of headers) {
     const row = columns.map(() => '1').join(delimiter)
     const found = await prepare(makeFolder(t), Buffer.from(`${text}\n${row}\n`))
-    assert.deepEqual(found, { columns, delimiter, hasQuotes: true }, text)
+    const rows = [Object.fromEntries(columns.map((name) => [name, '1']))]
+    assert.deepEqual(found, { columns, rows }, text)
   }
 })

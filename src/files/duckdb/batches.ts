@@ -5,14 +5,7 @@ import { runInNewContext } from 'node:vm'
 import type { DuckDBDataChunk } from '@duckdb/node-api'
 import { OperatorError } from '../../config/operator-error.ts'
 import { type Database, quoted } from './database.ts'
-import { explain } from './explain.ts'
-import { type TableFile, unknowable } from './table-file.ts'
-
-interface Query {
-  readonly select: string
-  readonly isWide: boolean
-  readonly isMapped: boolean
-}
+import { unknowable } from './table-file.ts'
 
 /** How much text is worth a garbage collection of its own. */
 const longLength = 1 << 20
@@ -22,39 +15,34 @@ const longLength = 1 << 20
  * null is requested after all rows: without it, rows are missing.
  */
 export async function* readBatches(
-  database: Database,
-  { select, isWide, isMapped }: Query,
-  files: readonly TableFile[],
+  { connection, run, begin }: Database,
+  select: string,
+  isWide: boolean,
 ): AsyncGenerator<readonly string[]> {
-  const { connection, run } = database
   const rows = rowsAsJson(select)
-  try {
-    const result = await run(connection.stream(`${rows} union all select null`))
-    const fetch = () => database.begin(result.fetchChunk())
-    let isWhole = false
-    let next = fetch()
-    for (;;) {
-      const fetched = textsOf(await run(next))
-      if (fetched.length === 0) break
-      isWhole ||= fetched.includes(null)
-      // DuckDB reads ahead while rows are checked, unless a few of them would fill its memory.
-      if (!isWide) next = fetch()
-      let texts = fetched.filter((text) => text !== null)
-      fetched.length = 0
-      const isLong = lengthOf(texts) > longLength
-      if (isLong) await collectGarbage()
-      yield texts
-      if (!isWide) continue
-      texts = []
-      if (isLong) await collectGarbage()
-      next = fetch()
-    }
-    if (isWhole) return
-    // Reading again without a stream throws the error.
-    await run(connection.run(`select count(*) from (${rows}) ${row} where hash(${row}) = 0`))
-  } catch (error) {
-    throw explain(error, files, isMapped)
+  const result = await run(connection.stream(`${rows} union all select null`))
+  const fetch = () => begin(result.fetchChunk())
+  let isWhole = false
+  let next = fetch()
+  for (;;) {
+    const fetched = textsOf(await run(next))
+    if (fetched.length === 0) break
+    isWhole ||= fetched.includes(null)
+    // DuckDB reads ahead while rows are checked, unless a few of them would fill its memory.
+    if (!isWide) next = fetch()
+    let texts = fetched.filter((text) => text !== null)
+    fetched.length = 0
+    const isLong = lengthOf(texts) > longLength
+    if (isLong) await collectGarbage()
+    yield texts
+    if (!isWide) continue
+    texts = []
+    if (isLong) await collectGarbage()
+    next = fetch()
   }
+  if (isWhole) return
+  // Reading again without a stream throws the error.
+  await run(connection.run(`select count(*) from (${rows}) ${row} where hash(${row}) = 0`))
   throw new OperatorError('the source could not be read completely; try again')
 }
 

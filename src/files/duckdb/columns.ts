@@ -8,30 +8,23 @@ import { rmSync } from 'node:fs'
 import { OperatorError } from '../../config/operator-error.ts'
 import { likeNames, refuseColumns } from '../check-columns.ts'
 import type { TextRules } from '../source-file.ts'
-import { makeTemporaryFolder, removeTemporaryFolder } from '../temporary-folder.ts'
 import { bounded, readBatches, rowsAsJson } from './batches.ts'
-import {
-  type Column,
-  columnsOf,
-  type Database,
-  literal,
-  openDatabase,
-  quoted,
-  rowsOf,
-} from './database.ts'
+import { type Column, columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'
-import { parseMapping } from './mapping.ts'
 import { vectorRows } from './pieces.ts'
 import type { TableFile } from './table-file.ts'
 import { parquetExtent, parquetTable, tableOf } from './tables.ts'
 import { type FileTable, viewSelect } from './view.ts'
 
-/** A mapping, and what its view has. */
+/** A mapping, what its view has, and the folders whose files it may read besides its source. */
 interface MappingRequest {
   readonly select: string
   readonly texts: TextRules
+  readonly folders: readonly string[]
   /** Limits the rows to the first ones, and shows those of the view; undefined for all rows. */
   readonly showing: Showing | undefined
+  /** Receives the columns that it returns, and the number of its files' rows. */
+  readonly onColumns: (columns: readonly string[], rows: number) => void
 }
 
 /** What to show of a mapping. */
@@ -41,48 +34,58 @@ export interface Showing {
   readonly onView: (columns: readonly string[], rows: readonly string[]) => void
 }
 
-/** Reads files with one DuckDB instance. */
-export type ColumnarReader = Awaited<ReturnType<typeof openColumnarReader>>
-
 /**
- * Opens a reader.
+ * Reads the rows of a Parquet file, each as JSON.
  *
- * @param folders folders whose files a mapping may read besides its source.
- * @param signal aborts all reading.
+ * @param onColumns receives the names of its columns; throws if they are wrong.
  */
-export async function openColumnarReader(folders: readonly string[], signal: AbortSignal) {
-  const folder = makeTemporaryFolder('import')
-  const database = await openDatabase(signal)
-  return {
-    /** For the files that it reads; removed at the end. */
-    folder,
-    /** The rows of a Parquet file, unmapped. */
-    readFile: (file: TableFile) => explained([file], false, () => openFile(database, file)),
-    /** The SELECT of a mapping. @throws OperatorError if it is not one, or not allowed. */
-    parseMapping: (mapping: string) =>
-      explained([], true, () => parseMapping(database, mapping, folders.length > 0)),
-    /** The rows that a mapping makes from the files. The reader can do nothing else afterwards. */
-    mapFiles: (files: readonly TableFile[], mapping: MappingRequest) =>
-      explained(files, true, () => openMapping(database, files, mapping, folders)),
-    async [Symbol.asyncDispose]() {
-      try {
-        await database.close()
-      } finally {
-        removeTemporaryFolder(folder)
-      }
-    },
+export async function* readParquet(
+  database: Database,
+  given: TableFile,
+  onColumns: (columns: readonly string[]) => void,
+): AsyncGenerator<readonly string[]> {
+  try {
+    const file = await cutParquet(database, given)
+    await database.tune(file.isWide ? 'wide' : 'ordinary')
+    const { select, columns } = await asWritten(database, `select * from ${parquetTable(file)}`)
+    refuseColumns(file.name, columns.length)
+    onColumns(namesOf(columns))
+    yield* readBatches(database, select, file.isWide)
+  } catch (error) {
+    throw explain(error, [given], false)
   }
 }
 
-async function explained<T>(
+/**
+ * Reads the rows that a mapping makes from files, each as JSON. The database can do nothing else
+ * afterwards.
+ */
+export async function* readMapping(
+  database: Database,
   files: readonly TableFile[],
-  isMapped: boolean,
-  work: () => Promise<T>,
-): Promise<T> {
+  { select, texts, folders, showing, onColumns }: MappingRequest,
+): AsyncGenerator<readonly string[]> {
   try {
-    return await work()
+    const tables = await openTables(database, files)
+    const isWide = tables.some(({ file }) => file.isWide)
+    await database.tune(isWide ? 'wide' : 'ordinary')
+    const selects = tables.map((table) => viewSelect(table, texts))
+    await database.connection.run(`create view source as ${selects.join(' union all by name ')}`)
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+    const paths = tables.flatMap(({ file }) => file.paths)
+    await database.lock({ paths, folders, tempBytes: 10 * bytes + (256 << 20) })
+    if (showing !== undefined) await showView(database, showing)
+    const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
+    const result = await asWritten(database, some)
+    refuseDoubled(result.columns)
+    onColumns(
+      namesOf(result.columns),
+      tables.reduce((sum, { file }) => sum + (file.rows ?? 0), 0),
+    )
+    const batches = readBatches(database, result.select, isWide)
+    yield* bounded(batches, 100 * bytes + (256 << 20))
   } catch (error) {
-    throw explain(error, files, isMapped)
+    throw explain(error, files, true)
   }
 }
 
@@ -99,16 +102,6 @@ async function asWritten(database: Database, select: string) {
   })
   if (written.length === 0) return { select, columns }
   return { select: `select * replace (${written.join(', ')}) from (${select})`, columns }
-}
-
-async function openFile(database: Database, given: TableFile) {
-  const file = await cutParquet(database, given)
-  await database.tune(file.isWide ? 'wide' : 'ordinary')
-  const { isWide } = file
-  const { select, columns } = await asWritten(database, `select * from ${parquetTable(file)}`)
-  refuseColumns(file.name, columns.length)
-  const batches = readBatches(database, { select, isWide, isMapped: false }, [file])
-  return { columns: columns.map(({ name }) => name), batches }
 }
 
 /**
@@ -142,12 +135,12 @@ async function cutParquet(database: Database, file: TableFile): Promise<TableFil
   return { ...file, paths, rows: extent.rows, isWide: true }
 }
 
-async function openMapping(
+const namesOf = (columns: readonly Column[]) => columns.map(({ name }) => name)
+
+async function openTables(
   database: Database,
   files: readonly TableFile[],
-  { select, texts, showing }: MappingRequest,
-  folders: readonly string[],
-) {
+): Promise<readonly FileTable[]> {
   const tables: FileTable[] = []
   for (const given of files) {
     const file = given.kind === 'parquet' ? await cutParquet(database, given) : given
@@ -156,29 +149,12 @@ async function openMapping(
     if (file.kind === 'parquet') refuseColumns(file.name, columns.length)
     tables.push({ file, table, columns })
   }
-  const isWide = tables.some(({ file }) => file.isWide)
-  await database.tune(isWide ? 'wide' : 'ordinary')
-  const selects = tables.map((table) => viewSelect(table, texts))
-  await database.connection.run(`create view source as ${selects.join(' union all by name ')}`)
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  const paths = tables.flatMap(({ file }) => file.paths)
-  await database.lock({ paths, folders, tempBytes: 10 * bytes + (256 << 20) })
-  if (showing !== undefined) await showView(database, showing)
-  const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
-  const result = await asWritten(database, some)
-  const { columns } = result
-  refuseDoubled(columns)
-  const batches = readBatches(database, { ...result, isWide, isMapped: true }, files)
-  return {
-    columns: columns.map(({ name }) => name),
-    fileRows: tables.reduce((sum, { file }) => sum + (file.rows ?? 0), 0),
-    batches: bounded(batches, 100 * bytes + (256 << 20)),
-  }
+  return tables
 }
 
 /** DuckDB would call the second one `name_1`. */
 function refuseDoubled(columns: readonly Column[]): void {
-  const like = likeNames(columns.map(({ name }) => name))
+  const like = likeNames(namesOf(columns))
   if (like === undefined) return
   const [, name] = like
   throw new OperatorError(
@@ -191,8 +167,5 @@ async function showView(database: Database, { rows, onView }: Showing): Promise<
   const columns = await columnsOf(database, 'select * from source')
   const json = rowsAsJson(`select * from source limit ${rows}`)
   const texts = (await rowsOf(database, json)).map(([text]) => String(text))
-  onView(
-    columns.map(({ name }) => name),
-    texts,
-  )
+  onView(namesOf(columns), texts)
 }

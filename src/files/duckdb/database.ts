@@ -48,8 +48,21 @@ export async function openDatabase(signal: AbortSignal) {
     pending = work.catch(() => undefined)
     return work
   }
+  /** Interrupts the current query, and removes all temporary files. */
+  async function close(): Promise<void> {
+    interrupt()
+    signal.removeEventListener('abort', interrupt)
+    const hasEnded = await settles(pending)
+    removeTemporaryFolder(folder)
+    // Closing would wait for the query, which does not end.
+    if (!hasEnded) return
+    connection.closeSync()
+    instance.closeSync()
+  }
   return {
     connection,
+    /** For the files that it reads; removed at the end. */
+    folder,
     begin,
     /**
      * Waits for work of the connection. The signal interrupts it.
@@ -75,17 +88,8 @@ export async function openDatabase(signal: AbortSignal) {
       await set('enable_external_access = false')
       await set('lock_configuration = true')
     },
-    /** Interrupts the current query, and removes all temporary files. */
-    async close() {
-      interrupt()
-      signal.removeEventListener('abort', interrupt)
-      const hasEnded = await settles(pending)
-      removeTemporaryFolder(folder)
-      // Closing would wait for the query, which does not end.
-      if (!hasEnded) return
-      connection.closeSync()
-      instance.closeSync()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

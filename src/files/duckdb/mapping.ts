@@ -3,6 +3,7 @@
 import { nearest } from '../../text/nearest.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { type Database, rowsOf } from './database.ts'
+import { explain } from './explain.ts'
 
 /** The maximum length of a mapping, in characters. */
 const mappingLengthMax = 1 << 20
@@ -38,7 +39,10 @@ export async function parseMapping(
     throw new OperatorError(`the mapping is longer than ${mappingLengthMax >> 20} MiB`)
   }
   const select = withoutSemicolon(mapping)
-  const [row] = await rowsOf(database, 'select json_serialize_sql($1::varchar)', [select])
+  const serialized = rowsOf(database, 'select json_serialize_sql($1::varchar)', [select])
+  const [row] = await serialized.catch((error: unknown) => {
+    throw explain(error, [], true)
+  })
   const parsed = JSON.parse(String(row?.[0])) as ParsedSql
   if (parsed.error) {
     const why = parsed.error_message ?? ''

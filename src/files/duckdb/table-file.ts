@@ -10,10 +10,8 @@ import { refuseColumns } from '../check-columns.ts'
 import { withDoubleQuotes } from '../csv-record.ts'
 import { openContent, type Reading } from '../file-content.ts'
 import { textOfJson } from '../json/exact-number.ts'
-import { tooLong } from '../json/parse-row.ts'
-import { openCsv } from '../read-csv.ts'
-import { parseLines, type PlacedRow, rowLines } from '../json/read-json.ts'
-import { Refusal, type SourceRow } from '../refusal.ts'
+import { readText } from '../read-text.ts'
+import { type PlacedRow, Refusal, type SourceRow } from '../refusal.ts'
 import type { SourceFile } from '../source-file.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
 import { createTemporaryFile, linkTemporary, writeTemporary } from '../temporary-folder.ts'
@@ -55,8 +53,7 @@ export async function* prepareTable(
   preparing: Preparing,
 ): AsyncGenerator<PlacedRow[], TableFile> {
   if (file.format === 'parquet') return await prepareParquet(file, preparing)
-  const isCsv = file.format === 'csv' || file.format === 'tsv'
-  return isCsv ? yield* copyCsv(file, preparing) : yield* copyJson(file, preparing)
+  return yield* copyRows(file, preparing)
 }
 
 /** Links a Parquet file, or decompresses it. */
@@ -92,38 +89,39 @@ export async function prepareParquet(
   }
 }
 
-/** A row to copy: its cells, or why it is refused. */
-interface CopiedRow {
-  readonly number: number
-  readonly cells: readonly (string | null)[] | Refusal
-}
-
-async function* copyCsv(file: SourceFile, preparing: Preparing) {
-  const { chunks } = await openContent(file, preparing.reading)
-  const { header, rows } = await openCsv(file, chunks)
-  const written = yield* writeRows(rows, preparing)
-  return { name: file.name, kind: 'csv', columns: header.columns, ...written } as const
-}
-
-/** Writes the valid rows to files of CSV; yields those that are refused. */
-async function* writeRows(
-  batches: AsyncIterable<Iterable<CopiedRow>>,
-  { at, folder }: Preparing,
-): AsyncGenerator<PlacedRow[], Pieces & { readonly rows: number }> {
+/**
+ * Writes the valid rows to files of CSV, with a cell for each column or, of JSON, for each member
+ * that a row before or the row itself has; yields those that are refused.
+ */
+async function* copyRows(
+  file: SourceFile,
+  { at, folder, reading }: Preparing,
+): AsyncGenerator<PlacedRow[], TableFile> {
+  const kind = file.format === 'csv' || file.format === 'tsv' ? 'csv' : 'json'
+  /** Their places, by their names. */
+  const columns = new Map<string, number>()
+  function addColumn(name: string): number {
+    const at = columns.size
+    columns.set(name, at)
+    refuseColumns(file.name, columns.size)
+    return at
+  }
   using pieces = createPieces(folder)
   let rows = 0
-  for await (const batch of batches) {
+  for await (const batch of readText(file, at, reading, (names) => names.forEach(addColumn))) {
     const lines: string[] = []
     const refused: PlacedRow[] = []
-    for (const { number, cells } of batch) {
-      rows = number
-      if (cells instanceof Refusal) refused.push({ file: at, number, row: cells })
-      else lines.push(csvLine(number, cells))
+    for (const { row, text } of batch) {
+      rows += 1
+      // Only escapes make halves of surrogate pairs, and a row with its bytes has none.
+      const sound = kind === 'csv' || text !== undefined ? row : refuseHalves(row)
+      if (sound instanceof Refusal) refused.push({ file: at, number: rows, row: sound })
+      else lines.push(csvLine(rows, cellsOf(sound, columns, addColumn)))
     }
     if (lines.length > 0) pieces.add(Buffer.from(lines.join('')), lines.length)
     if (refused.length > 0) yield refused
   }
-  return { ...pieces.end(), rows }
+  return { name: file.name, kind, columns: [...columns.keys()], ...pieces.end(), rows }
 }
 
 /** Texts have quotes, between which DuckDB finds the same text; nulls at the end are left out. */
@@ -132,7 +130,7 @@ function csvLine(number: number, cells: readonly (string | null)[]): string {
   let commas = 1
   for (const cell of cells) {
     if (cell !== null) {
-      line += `${','.repeat(commas)}"${withDoubleQuotes(cell)}"`
+      line += `${commas === 1 ? ',' : ','.repeat(commas)}"${withDoubleQuotes(cell)}"`
       commas = 0
     }
     commas += 1
@@ -140,56 +138,26 @@ function csvLine(number: number, cells: readonly (string | null)[]): string {
   return `${line}\n`
 }
 
-/** The rows of JSON, with a cell for each member that a row before or the row itself has. */
-async function* copyJson(file: SourceFile, preparing: Preparing) {
-  const content = await openContent(file, preparing.reading)
-  /** Their places, by their names. */
-  const columns = new Map<string, number>()
-  let number = 0
-  function* copied(lines: Buffer): Generator<CopiedRow> {
-    // Only escapes can make halves of surrogate pairs.
-    const mayBeHalf = lines.includes('\\u')
-    for (const row of rowsIn(lines)) {
-      if (row === undefined) continue
-      number += 1
-      const refusal = row instanceof Refusal ? row : mayBeHalf ? refuseHalves(row) : undefined
-      for (const name in refusal ? {} : row) {
-        // An empty name cannot be that of a column.
-        if (name === '' || columns.has(name)) continue
-        columns.set(name, columns.size)
-        refuseColumns(file.name, columns.size)
-      }
-      yield { number, cells: refusal ?? cellsOf(row as SourceRow, columns) }
-    }
-  }
-  async function* batches(): AsyncGenerator<Iterable<CopiedRow>> {
-    for await (const lines of rowLines(file, content)) {
-      yield lines === undefined ? [{ number: (number += 1), cells: tooLong() }] : copied(lines)
-    }
-  }
-  const written = yield* writeRows(batches(), preparing)
-  return { name: file.name, kind: 'json', columns: [...columns.keys()], ...written } as const
-}
-
 /** The texts of members, and the JSON of other values; null for a member that is not there. */
-function cellsOf(row: SourceRow, columns: ReadonlyMap<string, number>): (string | null)[] {
+function cellsOf(
+  row: SourceRow,
+  columns: ReadonlyMap<string, number>,
+  addColumn: (name: string) => number,
+): (string | null)[] {
   const cells = new Array<string | null>(columns.size).fill(null)
   for (const name in row) {
-    const at = columns.get(name)
+    // An empty name cannot be that of a column.
+    if (name === '') continue
+    const at = columns.get(name) ?? addColumn(name)
     const value = row[name] ?? null
-    if (at === undefined || value === null) continue
-    cells[at] = typeof value === 'string' ? value : textOfJson(value)
+    cells[at] = value === null || typeof value === 'string' ? value : textOfJson(value)
   }
   return cells
 }
 
-function* rowsIn(lines: Buffer) {
-  for (const { rows } of parseLines(lines)) for (const row of rows) yield row
-}
-
-/** No text in UTF-8 has halves of surrogate pairs. */
-function refuseHalves(row: SourceRow): Refusal | undefined {
-  const [name, value] = Object.entries(row).find((member) => !isWellFormed(member)) ?? []
-  if (name === undefined) return undefined
+/** No text in UTF-8 has halves of surrogate pairs, which escapes of JSON may make. */
+function refuseHalves(row: SourceRow | Refusal): SourceRow | Refusal {
+  if (row instanceof Refusal || isWellFormed(row)) return row
+  const [name = '', value] = Object.entries(row).find((member) => !isWellFormed(member)) ?? []
   return new Refusal('contains an unpaired surrogate', name.toWellFormed(), value, { row })
 }

@@ -17,10 +17,10 @@ export function tableOf(file: TableFile): string {
   if (file.kind === 'json') refuseNames(file)
   // A copied line may have each of its quotes twice, and begins with its number.
   const lineBytes = (file.isWide ? 2 * recordBytesMax : wideBytes) + (64 << 10)
-  // A row of JSON ends with the last column that was known then. Its empty texts are no nulls.
+  // A row ends with its last cell that is no null. Empty texts are no nulls.
   return `read_csv(${listOf(file.paths)}, auto_detect=false, header=false, new_line='\\n',
     delim=',', quote='"', escape='"', comment='', hive_partitioning=false, parallel=false,
-    null_padding=true, allow_quoted_nulls=${file.kind === 'csv'},
+    null_padding=true, allow_quoted_nulls=false,
     max_line_size=${lineBytes}, buffer_size=${lineBytes},
     columns=${columnsAsText(file)})`
 }

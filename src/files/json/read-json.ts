@@ -2,25 +2,12 @@
 //
 // Memory is bounded by the longest row that is accepted; a longer one is refused and skipped.
 
-import type { Refusal, SourceRow } from '../refusal.ts'
+import type { PlacedRow, Refusal, Rows, SourceRow } from '../refusal.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Content } from '../file-content.ts'
 import type { SourceFile } from '../source-file.ts'
 import { createArrayWalk, noArray, pathsMax } from './json-array.ts'
 import { type ParsedRows, parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
-
-/** A row of a source: its place, and its content, or why it cannot be read. */
-export interface PlacedRow {
-  /** The index of its file among the source's. */
-  readonly file: number
-  readonly number: number
-  readonly row: SourceRow | Refusal
-  /** Its bytes, if they are what `JSON.stringify` makes of the row; they are used only once. */
-  readonly text?: Buffer | undefined
-}
-
-/** Some rows, which are parsed as they are taken. */
-export type Rows = Iterable<PlacedRow>
 
 const newline = 0x0a
 // JSON has no other character up to it outside its strings.
@@ -35,7 +22,7 @@ interface ParsedLines extends ParsedRows {
 }
 
 /** Parses lines, some at a time. */
-export function* parseLines(lines: Buffer): Generator<ParsedLines> {
+function* parseLines(lines: Buffer): Generator<ParsedLines> {
   for (const { starts, longest } of inGroups(lines)) {
     const end = (starts.at(-1) ?? 0) - 1
     const some = lines.subarray(starts[0], end)
@@ -101,7 +88,7 @@ export async function* readJson(
  * The rows of a text as lines, some at a time: the lines of NDJSON, or the elements of a JSON
  * array. Undefined for one that is too long.
  */
-export function rowLines(
+function rowLines(
   source: Pick<SourceFile, 'name' | 'format' | 'options'>,
   { start, chunks }: Pick<Content, 'start' | 'chunks'>,
 ): AsyncGenerator<Buffer | undefined> {

@@ -1,8 +1,7 @@
 // What the columns of a source contain over all of its rows: mistakes that no single row shows.
 
 import { formatCount } from '../../text/format-count.ts'
-import { Refusal, showValue, type SourceRow } from '../../files/refusal.ts'
-import type { PlacedRow } from '../../files/json/read-json.ts'
+import { type PlacedRow, Refusal, showValue, type SourceRow } from '../../files/refusal.ts'
 import { linesIn } from '../../files/csv-record.ts'
 import { readTwice } from '../../files/encoding-guess.ts'
 import { attributeText } from '../../store/companies/attribute-text.ts'
