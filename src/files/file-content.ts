@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream, openSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { addAbortSignal, Readable, type Transform } from 'node:stream'
+import { addAbortSignal, pipeline, type Readable, type Transform } from 'node:stream'
 import { crc32, createGunzip, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { OperatorError } from '../config/operator-error.ts'
 import { encodingOf, toUtf8 } from './encoding.ts'
@@ -45,10 +45,9 @@ export async function openContent(file: SourceFile, reading: Reading): Promise<C
   const { signal } = reading
   const hash = createHash('sha256')
   let storedBytes = 0
-  const streams = [addAbortSignal(signal, openStored(file))]
-  const close = () => streams.forEach((stream) => stream.destroy())
+  const stream = addAbortSignal(signal, openStored(file))
   async function* stored(): AsyncGenerator<Buffer> {
-    for await (const chunk of streams[0] ?? []) {
+    for await (const chunk of stream) {
       const bytes = chunk as Buffer
       hash.update(bytes)
       storedBytes += bytes.length
@@ -64,20 +63,20 @@ export async function openContent(file: SourceFile, reading: Reading): Promise<C
       signal.throwIfAborted()
       throw explain(file, compression, error)
     } finally {
-      close()
+      stream.destroy()
     }
     reading.onFile({ name: file.name, bytes: storedBytes, sha256: hash.digest('hex') })
   }
   try {
     const first = await withStart(stored())
     compression = compressionOf(file, first.start)
-    const unpacked = unpack(file, compression, first.chunks, streams, () => storedBytes)
+    const unpacked = unpack(file, compression, first.chunks, () => storedBytes)
     const isPacked = compression !== 'none'
     const content = await rowsOf(file, isPacked ? await withStart(unpacked) : first)
     const { start, chunks } = content
     return { start, chunks: whole(chunks), isStored: !isPacked && file.size !== undefined }
   } catch (error) {
-    close()
+    stream.destroy()
     signal.throwIfAborted()
     throw explain(file, compression, error)
   }
@@ -94,12 +93,12 @@ function openStored(file: SourceFile): Readable {
 }
 
 /** Chunks, with the first bytes of all of them. */
-interface Started extends Omit<Content, 'isStored'> {
-  /** The chunks after the start. */
-  readonly rest: AsyncIterable<Buffer>
-}
+type Started = Omit<Content, 'isStored'>
 
-async function withStart(chunks: AsyncIterable<Buffer>): Promise<Started> {
+const byteOrderMark = Buffer.from('\uFEFF')
+
+/** Looks at the first bytes; a text in UTF-8 loses its byte order mark. */
+async function withStart(chunks: AsyncIterable<Buffer>, isText = false): Promise<Started> {
   const rest = chunks[Symbol.asyncIterator]()
   const first: Buffer[] = []
   for (let length = 0; length < startBytes;) {
@@ -108,12 +107,10 @@ async function withStart(chunks: AsyncIterable<Buffer>): Promise<Started> {
     first.push(step.value)
     length += step.value.length
   }
-  const start = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
-  return started(start, { [Symbol.asyncIterator]: () => rest })
-}
-
-function started(start: Buffer, rest: AsyncIterable<Buffer>): Started {
-  return { start, rest, chunks: startingWith(start, rest) }
+  let start = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
+  const isMarked = start.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+  if (isText && isMarked) start = start.subarray(byteOrderMark.length)
+  return { start, chunks: startingWith(start, { [Symbol.asyncIterator]: () => rest }) }
 }
 
 /** What is left of a sequence, with what has been taken from its start. */
@@ -123,16 +120,7 @@ export async function* startingWith<T>(start: T, rest: AsyncIterable<T>): AsyncG
 }
 
 /** Looks at the first bytes of a text in UTF-8, without a byte order mark. */
-export async function openText(chunks: AsyncIterable<Buffer>): Promise<Started> {
-  return withoutMark(await withStart(chunks))
-}
-
-const byteOrderMark = Buffer.from('\uFEFF')
-
-function withoutMark(text: Started): Started {
-  const isMarked = text.start.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-  return isMarked ? started(text.start.subarray(byteOrderMark.length), text.rest) : text
-}
+export const openText = (chunks: AsyncIterable<Buffer>) => withStart(chunks, true)
 
 type Compression = SourceFile['compression']
 
@@ -154,16 +142,15 @@ async function* unpack(
   file: SourceFile,
   compression: Compression,
   chunks: AsyncIterable<Buffer>,
-  streams: Readable[],
   storedBytes: () => number,
 ): AsyncGenerator<Buffer> {
   if (compression === 'zip') {
-    if (file.entry !== undefined) yield* unzip(file.name, file.entry, chunks, streams)
+    if (file.entry !== undefined) yield* unzip(file.name, file.entry, chunks)
     return
   }
   const create = compression === 'gzip' ? createGunzip : createZstdDecompress
   const unpacker = create({ chunkSize: chunkBytes })
-  yield* through(chunks, unpacker, streams)
+  yield* through(chunks, unpacker)
   // The zstd decompressor stops silently at bytes that do not begin a frame.
   if (unpacker.bytesWritten >= storedBytes()) return
   const advice =
@@ -179,23 +166,20 @@ async function* unpack(
 async function* through(
   chunks: AsyncIterable<Buffer>,
   transform: Transform,
-  streams: Readable[],
 ): AsyncGenerator<Buffer> {
-  const source = Readable.from(chunks, { objectMode: false })
-  streams.push(source, transform)
-  source.on('error', (error) => transform.destroy(error))
-  for await (const chunk of source.pipe(transform)) yield chunk as Buffer
+  // An error of either ends the transformation, whose reader gets it.
+  pipeline(chunks, transform, () => undefined)
+  for await (const chunk of transform) yield chunk as Buffer
 }
 
 async function* unzip(
   name: string,
   entry: ZipEntry,
   chunks: AsyncIterable<Buffer>,
-  streams: Readable[],
 ): AsyncGenerator<Buffer> {
   const range = rangeOf(chunks, entry.start, entry.end)
   const content = entry.isDeflated
-    ? through(range, createInflateRaw({ chunkSize: chunkBytes }), streams)
+    ? through(range, createInflateRaw({ chunkSize: chunkBytes }))
     : range
   let bytes = 0
   let checksum = 0
@@ -227,17 +211,15 @@ async function* rangeOf(
 
 /** The rows of a file: Parquet as it is, else UTF-8. */
 async function rowsOf(file: SourceFile, stored: Started): Promise<Started> {
-  const { skippedLines = 0 } = file.options
   if (file.format === 'parquet') {
     refuseOtherContent(file, stored.start)
     return stored
   }
   const encoding = encodingOf(file.name, stored.start, file.options.encoding)
-  const text =
-    encoding === 'utf-8'
-      ? withoutMark(stored)
-      : await openText(toUtf8(file.name, encoding, stored.chunks))
+  const { chunks } = stored
+  const text = await openText(encoding === 'utf-8' ? chunks : toUtf8(file.name, encoding, chunks))
   refuseOtherContent(file, text.start)
+  const { skippedLines = 0 } = file.options
   return skippedLines > 0 ? { ...text, chunks: withoutLines(text.chunks, skippedLines) } : text
 }
 
