@@ -1,6 +1,11 @@
 // Splits CSV and TSV into records, and records into cells. A quote opens a cell only at the cell's
 // start, and lines end with LF, CRLF or CR.
 
+import type { SourceFile } from './source-file.ts'
+
+/** Whether a file is CSV or TSV. */
+export const isCsv = ({ format }: SourceFile) => format === 'csv' || format === 'tsv'
+
 /** What is between cells and around them. */
 export interface CsvForm {
   readonly delimiter: string

@@ -1,5 +1,5 @@
 // The content of a file as UTF-8 text, or as Parquet: its stored bytes, which are digested and
-// decompressed while they are read, without the lines before the header.
+// decompressed while they are read.
 
 import { createHash } from 'node:crypto'
 import { constants, createReadStream, openSync } from 'node:fs'
@@ -219,30 +219,7 @@ async function rowsOf(file: SourceFile, stored: Started): Promise<Started> {
   const { chunks } = stored
   const text = await openText(encoding === 'utf-8' ? chunks : toUtf8(file.name, encoding, chunks))
   refuseOtherContent(file, text.start)
-  const { skippedLines = 0 } = file.options
-  return skippedLines > 0 ? { ...text, chunks: withoutLines(text.chunks, skippedLines) } : text
-}
-
-const [newline, carriageReturn] = [0x0a, 0x0d]
-
-/** Chunks without the first lines, which end with LF, CRLF or CR. */
-async function* withoutLines(chunks: AsyncIterable<Buffer>, lines: number): AsyncGenerator<Buffer> {
-  let left = lines
-  let isAfterReturn = false
-  for await (const chunk of chunks) {
-    let at = 0
-    for (; at < chunk.length && (left > 0 || isAfterReturn); at++) {
-      const byte = chunk[at]
-      if (isAfterReturn && byte === newline) {
-        isAfterReturn = false
-        continue
-      }
-      isAfterReturn = byte === carriageReturn && left > 0
-      if (left === 0) break
-      if (byte === newline || byte === carriageReturn) left -= 1
-    }
-    if (at < chunk.length) yield at === 0 ? chunk : chunk.subarray(at)
-  }
+  return text
 }
 
 function explain(file: SourceFile, compression: Compression, error: unknown): unknown {

@@ -38,7 +38,7 @@ export async function* readCsv(
 ): AsyncGenerator<Rows> {
   const { name, options } = file
   const { skippedLines = 0, columns } = options
-  const texts = decodeUtf8(name, skippedLines + 1, chunks)
+  const texts = decodeUtf8(name, skippedLines + 1, withoutLines(chunks, skippedLines))
   try {
     const start = await startOf(texts)
     const forms = formsOf(file)
@@ -63,6 +63,28 @@ export async function* readCsv(
   } finally {
     // An open pipe would hold up the process.
     await texts.return(undefined)
+  }
+}
+
+const [newline, carriageReturn] = [0x0a, 0x0d]
+
+/** Chunks without the first lines, which end with LF, CRLF or CR. */
+async function* withoutLines(chunks: AsyncIterable<Buffer>, lines: number): AsyncGenerator<Buffer> {
+  let left = lines
+  let isAfterReturn = false
+  for await (const chunk of chunks) {
+    let at = 0
+    for (; at < chunk.length && (left > 0 || isAfterReturn); at++) {
+      const byte = chunk[at]
+      if (isAfterReturn && byte === newline) {
+        isAfterReturn = false
+        continue
+      }
+      isAfterReturn = byte === carriageReturn && left > 0
+      if (left === 0) break
+      if (byte === newline || byte === carriageReturn) left -= 1
+    }
+    if (at < chunk.length) yield at === 0 ? chunk : chunk.subarray(at)
   }
 }
 

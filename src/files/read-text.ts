@@ -1,5 +1,6 @@
 // Reads the rows of a text file, which is CSV, TSV, NDJSON or JSON.
 
+import { isCsv } from './csv-record.ts'
 import { openContent, type Reading } from './file-content.ts'
 import { readJson } from './json/read-json.ts'
 import { readCsv } from './read-csv.ts'
@@ -21,6 +22,6 @@ export async function* readText(
   onColumns: (columns: readonly string[]) => void,
 ): AsyncGenerator<Rows> {
   const content = await openContent(file, reading)
-  const isCsv = file.format === 'csv' || file.format === 'tsv'
-  yield* isCsv ? readCsv(file, content.chunks, at, onColumns) : readJson(file, content, at)
+  if (isCsv(file)) yield* readCsv(file, content.chunks, at, onColumns)
+  else yield* readJson(file, content, at)
 }

@@ -2,6 +2,7 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { companyColumns } from '../resources/resource.ts'
+import { isCsv } from './csv-record.ts'
 import { arraysIn } from './json/json-array.ts'
 import type { SourceFile } from './source-file.ts'
 import { shellWord } from '../text/shell-word.ts'
@@ -96,9 +97,8 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
     return
   }
   if (isParquet && !mayBeText) throw mistaken(file, 'is Parquet', 'parquet')
-  if (file.options.skippedLines !== undefined) return
-  if (file.format === 'csv' || file.format === 'tsv') refuseJson(file, head)
-  else refuseOtherJson(file, start)
+  if (!isCsv(file)) refuseOtherJson(file, start)
+  else if (file.options.skippedLines === undefined) refuseJson(file, head)
 }
 
 /**

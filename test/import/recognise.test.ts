@@ -227,6 +227,18 @@ test('a text may begin as files of another kind do', async (t) => {
   }
 })
 
+test('lines are skipped in CSV alone, not in JSON beside it', async (t) => {
+  const row = (id: number) => `{"id":${id},"company_id":7,"name":"json"}`
+  const { load, records } = folderWith(t, {
+    'a.csv': `Title\n${csv}`,
+    'b.ndjson': `${row(3)}\n${row(4)}\n`,
+    'c.json': `[\n${row(5)}\n]`,
+  })
+  await load('rights', ['a.csv', 'b.ndjson', 'c.json'], { file: { skippedLines: 1 } })
+  const ids = records('rights').map(({ id }) => id)
+  assert.deepEqual(ids, [1, 2, 3, 4, 5])
+})
+
 test('a line that may be a row or an object with rows is what --format says', async (t) => {
   const { load } = folderWith(t, { 'a.ndjson': '{"no":1,"names":["one"]}\n' })
   const mapping = "select no as id, 7 as company_id, names->>'$[0]' as name from source"

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { refuseColumns } from '../check-columns.ts'
-import { withDoubleQuotes } from '../csv-record.ts'
+import { isCsv, withDoubleQuotes } from '../csv-record.ts'
 import { openContent, type Reading } from '../file-content.ts'
 import { textOfJson } from '../json/exact-number.ts'
 import { readText } from '../read-text.ts'
@@ -97,7 +97,7 @@ async function* copyRows(
   file: SourceFile,
   { at, folder, reading }: Preparing,
 ): AsyncGenerator<PlacedRow[], TableFile> {
-  const kind = file.format === 'csv' || file.format === 'tsv' ? 'csv' : 'json'
+  const kind = isCsv(file) ? 'csv' : 'json'
   /** Their places, by their names. */
   const columns = new Map<string, number>()
   function addColumn(name: string): number {
