@@ -27,9 +27,9 @@ import { type Progress, watchProgress } from './progress.ts'
 import { openSource } from '../files/read-source.ts'
 import { recordingOf } from './record-changes.ts'
 import type { Problem } from '../files/refusal.ts'
-import type { RefusedKind } from './rows/refused-kinds.ts'
+import { collectProblems, type RefusedKind } from './rows/refused-kinds.ts'
 import type { ImportedFile, SourceFile, TextRules } from '../files/source-file.ts'
-import { collectProblems, type Course, stageRows, unnamedRow } from './stage-rows.ts'
+import { type Course, stageRows, unnamedRow } from './stage-rows.ts'
 
 export interface ImportRequest extends Pick<
   ImportPlan,
@@ -124,15 +124,7 @@ export async function importFiles(
   refuseDay(request.asOf, latest)
   const progress = watchProgress(request)
   const source = openSource({ ...request, onBytes: progress.onBytes })
-  const columns = collectColumns(
-    {
-      isCsv: isCsv(request),
-      areCompanies: request.target.resource === undefined,
-      isMapped: request.mapping !== undefined,
-    },
-    request.texts.nulls,
-    ({ file, number }) => `${request.files[file]?.name ?? ''}: ${source.unit} ${number}`,
-  )
+  const columns = collectColumns(request, source.unit)
   const problems = collectProblems(request, source.unit)
   const course: Course = { request, source, columns, problems, latest, earlier: undefined }
   const reportOf = (change: Change, commit: Commit = noCommit): ImportReport => {
@@ -176,9 +168,6 @@ export function isRefused(
 ): boolean {
   return refused > 0 && (onRejected === undefined || refused === read)
 }
-
-const isCsv = ({ files }: ImportRequest) =>
-  files.some(({ format }) => format === 'csv' || format === 'tsv')
 
 /** Warns of something, or refuses it if warnings are errors. */
 function warn(

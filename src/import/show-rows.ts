@@ -1,6 +1,6 @@
 // Shows the first rows of a source, checked, without a store, for those who write a mapping.
 
-import { problemOf, type RowRequest, rowChecker, rowPreparer } from './rows/check-rows.ts'
+import { problemOf, type RowRequest, rowChecker } from './rows/check-rows.ts'
 import type { ImportRequest } from './import-files.ts'
 import { latestMoment } from './guard-rails.ts'
 import { openSource, parseJson } from '../files/read-source.ts'
@@ -50,15 +50,15 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
     },
     onBytes: () => undefined,
   })
-  const prepare = rowPreparer(request)
   const check = rowChecker(request, latestMoment(Date.now()))
   const read: SourceRow[] = []
   const shown: ShownRow[] = []
   for await (const batch of source.batches) {
-    for (const { file, number, row } of Iterator.from(batch).take(request.rows - shown.length)) {
+    for (const placed of Iterator.from(batch).take(request.rows - shown.length)) {
+      const { file, number, row } = placed
       const place = { file: files[file]?.name ?? '', unit: source.unit, number }
       if (!(row instanceof Refusal)) read.push(row)
-      const checked = row instanceof Refusal ? row : check(prepare(row))
+      const { checked } = check(placed)
       const nulls = mapping === undefined || row instanceof Refusal ? {} : nullsOf(row)
       if (checked instanceof Refusal) {
         const content = row instanceof Refusal ? row.row : row

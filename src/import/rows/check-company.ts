@@ -10,6 +10,7 @@ import {
 } from '../../store/companies/attribute-text.ts'
 import type { RefusedRow, StagedRow } from '../../store/importing.ts'
 import { digestOf } from '../../store/record-texts.ts'
+import { refusedDay } from '../guard-rails.ts'
 import { checkId, type CheckRow, checkName } from './check-record.ts'
 import { normaliseText } from './normalise.ts'
 import { refuseRounded } from '../../files/json/exact-number.ts'
@@ -23,20 +24,22 @@ const depthMax = 32
 export const companyNameColumns = ['jurisdiction', 'identifier'] as const
 
 /** Checks a row of companies; the result has the attributes as JSON in `content`. */
-export const checkCompany: CheckRow = (row) => {
+export const checkCompany: CheckRow = (row, _text, latest) => {
   const companyId = checkId(row, 'id')
   const jurisdiction = checkRequired(row, 'jurisdiction')
   const identifier = checkRequired(row, 'identifier')
   const asOf = checkDay(row)
+  const late = asOf instanceof Refusal ? undefined : refusedDay(asOf, latest)
   const attributes = checkAttributes(row)
   if (
     companyId instanceof Refusal ||
     jurisdiction instanceof Refusal ||
     identifier instanceof Refusal ||
     asOf instanceof Refusal ||
-    attributes instanceof Refusal
+    attributes instanceof Refusal ||
+    late !== undefined
   ) {
-    return refuseForAll([companyId, jurisdiction, identifier, asOf, attributes])
+    return refuseForAll([companyId, jurisdiction, identifier, asOf, attributes, late])
   }
   return {
     companyId,
@@ -61,7 +64,7 @@ function checkRequired(row: SourceRow, column: string): string | Refusal {
 }
 
 /** The day of a row; null if it has none. */
-export function checkDay(row: SourceRow): string | null | Refusal {
+function checkDay(row: SourceRow): string | null | Refusal {
   const given = row[asOfColumn]
   if (isBlank(given)) return null
   const day = normaliseTimestamp(given, 'seconds')

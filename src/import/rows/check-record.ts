@@ -21,8 +21,9 @@ import { faultsMax, Refusal, refuseForAll, type SourceRow } from '../../files/re
  * Checks a row; returns a row for the store to stage, or a refusal.
  *
  * @param text the bytes of the row, if they are what `JSON.stringify` makes of it.
+ * @param latest the latest day that a row of companies may have; undefined for any.
  */
-export type CheckRow = (row: SourceRow, text?: Buffer) => StagedRow | Refusal
+export type CheckRow = (row: SourceRow, text?: Buffer, latest?: string) => StagedRow | Refusal
 
 /** The column with the source's own key of a record. */
 const keyColumn = 'key'

@@ -1,15 +1,12 @@
 // Checks the rows of a source as its import asks for, and describes those that are refused.
 
-import { checkDay } from './check-company.ts'
-import type { CheckRow } from './check-record.ts'
-import { refusedDay } from '../guard-rails.ts'
 import type { ImportRequest } from '../import-files.ts'
 import {
   type Fault,
   isObject,
+  type PlacedRow,
   type Problem,
   Refusal,
-  refuseForAll,
   showValue,
   type SourceRow,
 } from '../../files/refusal.ts'
@@ -19,24 +16,23 @@ import type { Place } from '../../store/importing.ts'
 export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 'texts'>
 
 /**
- * How a prepared row is checked: by its target, and for what this import does not permit.
+ * Makes what prepares and checks rows.
  *
  * @param latest the latest day that a row may have; undefined for any.
+ * @returns the row as prepared, and as checked.
  */
-export function rowChecker({ target }: RowRequest, latest: string | undefined): CheckRow {
-  const { check } = target
-  // Only rows of companies may have days of their own.
-  if (target.resource !== undefined) return check
-  return (row) => {
-    const checked = check(row)
-    if (!(checked instanceof Refusal)) return refusedDay(checked.asOf, latest) ?? checked
-    const day = checkDay(row)
-    return refuseForAll([checked, day instanceof Refusal ? undefined : refusedDay(day, latest)])
+export function rowChecker(request: RowRequest, latest: string | undefined) {
+  const { check } = request.target
+  const prepare = rowPreparer(request)
+  return ({ row: given, text }: PlacedRow) => {
+    if (given instanceof Refusal) return { row: given, checked: given }
+    const row = prepare(given)
+    return { row, checked: check(row, row === given ? text : undefined, latest) }
   }
 }
 
 /** Makes what removes outer blanks and texts that mean null from rows. */
-export function rowPreparer({ texts, mapping }: RowRequest): (row: SourceRow) => SourceRow {
+function rowPreparer({ texts, mapping }: RowRequest): (row: SourceRow) => SourceRow {
   const { isTrimmed } = texts
   // With a mapping, these are texts of the files that mean null, not of its result.
   const empty = new Set(mapping === undefined ? texts.nulls : [])

@@ -1,13 +1,18 @@
 // What the columns of a source contain over all of its rows: mistakes that no single row shows.
 
 import { formatCount } from '../../text/format-count.ts'
-import { type PlacedRow, Refusal, showValue, type SourceRow } from '../../files/refusal.ts'
-import { linesIn } from '../../files/csv-record.ts'
+import {
+  type PlacedRow,
+  type Problem,
+  Refusal,
+  showValue,
+  type SourceRow,
+} from '../../files/refusal.ts'
+import { isCsv, linesIn } from '../../files/csv-record.ts'
 import { readTwice } from '../../files/encoding-guess.ts'
 import { attributeText } from '../../store/companies/attribute-text.ts'
+import type { RowRequest } from './check-rows.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'
-
-type PlaceOf = (placed: PlacedRow) => string
 
 /** What a report shows of one column. */
 type ColumnFacts = ReturnType<typeof newFacts>
@@ -50,24 +55,13 @@ const hyphen = 0x2d
 const replacement = '\ufffd'
 const letterZ = 0x5a
 
-/** What rows are looked at for. */
-interface RowKind {
-  /** Whether they come from CSV, where a quote may swallow lines. */
-  readonly isCsv: boolean
-  /** Whether they are companies, whose attributes are not checked as dates. */
-  readonly areCompanies: boolean
-  /** Whether a mapping made them, which may find texts within others, such as nested JSON. */
-  readonly isMapped: boolean
-}
-
-/**
- * @param nulls texts that mean no value in the files.
- * @param placeOf names the place of a row for a message.
- */
-export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf: PlaceOf) {
+/** What the columns of an import contain. */
+export function collectColumns(request: RowRequest, unit: Problem['unit']) {
+  const { nulls } = request.texts
+  const isMapped = request.mapping !== undefined
   const columns: ColumnFacts[] = []
   const byName = new Map<string, ColumnFacts>()
-  const texts = lookAtTexts(kind, nulls, placeOf)
+  const texts = lookAtTexts(request, unit)
   let rows = 0
 
   function find(name: string): ColumnFacts | undefined {
@@ -111,7 +105,7 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
     warnings(): readonly string[] {
       const own = columns.filter((one) => one.count === rows && rows > 1 && isItsName(one))
       const nullLike = columns.filter((one) => one.nulls > 0)
-      const isJudged = kind.isMapped && rows > fewRows
+      const isJudged = isMapped && rows > fewRows
       const unused = isJudged ? columns.filter((one) => !one.isUsed) : []
       return [
         ...unused.map(hasNoValue),
@@ -127,11 +121,13 @@ const isItsName = ({ name, first, hasOne }: ColumnFacts) =>
   hasOne && typeof first === 'string' && first.toLowerCase() === name.toLowerCase()
 
 /** Looks at texts one by one, and keeps the first fault of a kind. */
-function lookAtTexts(
-  { isCsv, areCompanies, isMapped }: RowKind,
-  nulls: readonly string[],
-  placeOf: PlaceOf,
-) {
+function lookAtTexts({ files, target, mapping, texts }: RowRequest, unit: Problem['unit']) {
+  const { nulls } = texts
+  const isMapped = mapping !== undefined
+  // A quote in CSV may swallow lines; the attributes of companies are not checked as dates.
+  const mayHaveQuotes = files.some(isCsv)
+  const areCompanies = target.resource === undefined
+  const placeOf = ({ file, number }: PlacedRow) => `${files[file]?.name ?? ''}: ${unit} ${number}`
   const isSuspect = (text: string) =>
     (nullTexts.has(text) || cellError.test(text)) && (isMapped || !nulls.includes(text))
   const told = ({ name }: ColumnFacts, placed: PlacedRow, text: string) =>
@@ -149,7 +145,7 @@ function lookAtTexts(
         if (facts.nulls === 0) facts.firstNull = text
         facts.nulls += 1
       }
-      if (isCsv && long === undefined && length > longestLength) {
+      if (mayHaveQuotes && long === undefined && length > longestLength) {
         const lines = linesIn(text)
         if (lines > mostLines) long = longCell(facts.name, placeOf(placed), lines)
       }

@@ -1,7 +1,10 @@
-// Groups refusals that differ only in place and value.
+// Collects the refused rows of an import, and groups those that differ only in place and value.
 
 import { formatCount } from '../../text/format-count.ts'
-import { describeProblem, type Problem } from '../../files/refusal.ts'
+import { describeProblem, type PlacedRow, type Problem, Refusal } from '../../files/refusal.ts'
+import type { Place, StagedProblem } from '../../store/importing.ts'
+import type { ImportRequest } from '../import-files.ts'
+import { problemOf, type RowRequest } from './check-rows.ts'
 
 /** Rows refused for the same reason in the same field. */
 export interface RefusedKind {
@@ -14,25 +17,33 @@ export interface RefusedKind {
 
 const kindsMax = 20
 const otherValuesMax = 3
+const problemsMax = 20
 
-/** Collects refusals by kind; only the first 20 kinds, so that memory is bounded. */
-export function collectKinds() {
+export type Problems = ReturnType<typeof collectProblems>
+
+/** Collects refused rows: the first 20, and all by kind; only 20 kinds, so memory is bounded. */
+export function collectProblems(
+  request: RowRequest & Pick<ImportRequest, 'onRejected'>,
+  unit: Problem['unit'],
+) {
+  const problems: Problem[] = []
   const kinds = new Map<string, { first: Problem; rows: number; otherValues: string[] }>()
   let unlistedRows = 0
-  return {
-    /** Adds a row, to the kind of each of its faults. */
-    add(problem: Problem): void {
-      const { also = [], ...first } = problem
-      const { file, unit, number } = first
-      const others = also.map((fault) => ({ file, unit, number, ...fault }))
-      const isListed = [first, ...others].map(addFault)
-      if (!isListed.includes(true)) unlistedRows += 1
-    },
-    /** The kinds, and the number of rows that have no fault of a listed kind. */
-    list: () => ({ kinds: [...kinds.values()], unlistedRows }),
+  let unreadableRows = 0
+
+  function add(place: Place, refusal: Refusal, row: unknown): Problem {
+    const problem = problemOf(request, place, unit, refusal)
+    if (problems.length < problemsMax) problems.push(problem)
+    const { also = [], ...first } = problem
+    const { file, number } = first
+    const others = also.map((fault) => ({ file, unit, number, ...fault }))
+    const isListed = [first, ...others].map(addFault)
+    if (!isListed.includes(true)) unlistedRows += 1
+    request.onRejected?.({ ...problem, row })
+    return problem
   }
 
-  /** Whether the fault is of a listed kind. */
+  /** Adds a row to the kind of a fault, unless there are too many kinds. */
   function addFault(problem: Problem): boolean {
     const { field, reason, value } = problem
     const name = JSON.stringify([field, reason])
@@ -47,6 +58,19 @@ export function collectKinds() {
     if (isOther && kind.otherValues.length < otherValuesMax && !kind.otherValues.includes(value))
       kind.otherValues.push(value)
     return true
+  }
+
+  return {
+    /** The kinds, too, and the number of rows that have no fault of a listed kind. */
+    list: () => ({ problems, kinds: [...kinds.values()], unlistedRows, unreadableRows }),
+    add(placed: PlacedRow, refusal: Refusal): Problem {
+      const isReadable = !(placed.row instanceof Refusal)
+      if (!isReadable) unreadableRows += 1
+      return add(placed, refusal, isReadable ? placed.row : placed.row.row)
+    },
+    addStaged({ field, value, reason, row, ...place }: StagedProblem): void {
+      add(place, new Refusal(reason, field, value), request.target.rowOf(row))
+    },
   }
 }
 
