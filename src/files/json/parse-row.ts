@@ -72,9 +72,8 @@ const mark = randomBytes(6).toString('hex')
 const betweenRows = `,"${mark}",`
 
 /** Rows of lines. */
-export interface ParsedRows {
-  /** Undefined for a blank line. */
-  readonly rows: Iterable<SourceRow | Refusal | undefined>
+interface ParsedRows {
+  readonly rows: readonly SourceRow[]
   /** Whether `JSON.stringify` would write the lines again. */
   readonly isPlain: boolean
 }

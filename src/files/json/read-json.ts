@@ -7,7 +7,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { Content } from '../file-content.ts'
 import type { SourceFile } from '../source-file.ts'
 import { createArrayWalk, noArray, pathsMax } from './json-array.ts'
-import { type ParsedRows, parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
+import { parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
 
 const newline = 0x0a
 // JSON has no other character up to it outside its strings.
@@ -15,21 +15,6 @@ const blankMax = 0x20
 
 /** How many lines are parsed together: most rows are unused before the next garbage collection. */
 const linesAtOnce = 32
-
-/** Some parsed lines, and where each of them begins and ends. */
-interface ParsedLines extends ParsedRows {
-  readonly starts: readonly number[]
-}
-
-/** Parses lines, some at a time. */
-function* parseLines(lines: Buffer): Generator<ParsedLines> {
-  for (const { starts, longest } of inGroups(lines)) {
-    const end = (starts.at(-1) ?? 0) - 1
-    const some = lines.subarray(starts[0], end)
-    const parsed = parseTogether(some, longest)
-    yield { ...(parsed ?? { rows: parseEach(some), isPlain: false }), starts }
-  }
-}
 
 /** Where some lines at a time begin, and the next one; the length of the longest in bytes. */
 function* inGroups(lines: Buffer) {
@@ -47,17 +32,6 @@ function* inGroups(lines: Buffer) {
   }
 }
 
-/** Parses lines one by one; undefined for a blank one. */
-function* parseEach(lines: Buffer): Generator<SourceRow | Refusal | undefined> {
-  for (let start = 0; start <= lines.length;) {
-    const at = lines.indexOf(newline, start)
-    const end = at < 0 ? lines.length : at
-    const line = lines.subarray(start, end)
-    yield isBlankLine(line) ? undefined : parseRow(line)
-    start = end + 1
-  }
-}
-
 /** The rows of NDJSON or a JSON array. */
 export async function* readJson(
   source: Pick<SourceFile, 'name' | 'format' | 'options'>,
@@ -71,12 +45,14 @@ export async function* readJson(
       yield { file, number, row: tooLong() }
       return
     }
-    for (const { rows, isPlain, starts } of parseLines(lines)) {
-      let n = 0
-      for (const row of rows) {
+    for (const { starts, longest } of inGroups(lines)) {
+      const lineAt = (n: number) => lines.subarray(starts[n], (starts[n + 1] ?? 0) - 1)
+      const some = lines.subarray(starts[0], (starts.at(-1) ?? 0) - 1)
+      const together = parseTogether(some, longest)
+      for (let n = 0; n < starts.length - 1; n += 1) {
         number += 1
-        n += 1
-        const text = isPlain ? lines.subarray(starts[n - 1], (starts[n] ?? 0) - 1) : undefined
+        const row = together === undefined ? parseLine(lineAt(n)) : together.rows[n]
+        const text = together?.isPlain === true ? lineAt(n) : undefined
         if (row !== undefined) yield { file, number, row, text }
       }
     }
@@ -101,42 +77,48 @@ function isArray({ format, options }: Pick<SourceFile, 'format' | 'options'>, st
   return options.records !== undefined || /^\s*\[/.test(start.toString('latin1'))
 }
 
+/** Undefined for a blank line. */
+function parseLine(line: Buffer): SourceRow | Refusal | undefined {
+  return isBlankLine(line) ? undefined : parseRow(line)
+}
+
 function isBlankLine(line: Buffer): boolean {
   return line.length === 0 || ((line[0] ?? 0) <= 32 && line.toString().trim() === '')
 }
 
 /** Whole lines, those of each chunk together; undefined for a line that is too long. */
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
-  let carry: Buffer[] = []
-  let carriedBytes = 0
+  const carry = createCarry()
   for await (const chunk of chunks) {
-    let start = 0
-    if (carriedBytes > 0) {
-      const end = chunk.indexOf(newline)
-      if (end >= 0) {
-        yield joined(carry, carriedBytes, chunk.subarray(0, end))
-        carry = []
-        carriedBytes = 0
-        start = end + 1
-      }
-    }
-    const end = carriedBytes > 0 ? start : chunk.lastIndexOf(newline) + 1
-    if (end > start) {
-      yield chunk.subarray(start, end)
-      start = end
-    }
-    if (start < chunk.length) {
-      carriedBytes += chunk.length - start
-      if (carriedBytes > rowBytesMax) carry = []
-      else carry.push(chunk.subarray(start))
-    }
+    const first = carry.isEmpty() ? 0 : chunk.indexOf(newline) + 1
+    const end = chunk.lastIndexOf(newline) + 1
+    if (first > 0) yield carry.take(chunk.subarray(0, first - 1))
+    if (end > first) yield chunk.subarray(first, end)
+    carry.add(chunk.subarray(end))
   }
-  if (carriedBytes > 0) yield joined(carry, carriedBytes, Buffer.alloc(0))
+  if (!carry.isEmpty()) yield carry.take(Buffer.alloc(0))
 }
 
-function joined(carry: readonly Buffer[], carriedBytes: number, end: Buffer): Buffer | undefined {
-  if (carriedBytes + end.length > rowBytesMax) return undefined
-  return carry.length === 0 ? end : Buffer.concat([...carry, end])
+/** Holds the beginning of a row that goes on in the next chunk. */
+function createCarry() {
+  let parts: Buffer[] = []
+  let bytes = 0
+  return {
+    isEmpty: () => bytes === 0,
+    add(part: Buffer): void {
+      bytes += part.length
+      if (bytes > rowBytesMax) parts = []
+      else if (part.length > 0) parts.push(part)
+    },
+    /** The row with its end; undefined if it is too long. */
+    take(end: Buffer): Buffer | undefined {
+      const isTooLong = bytes + end.length > rowBytesMax
+      const row = parts.length === 0 ? end : Buffer.concat([...parts, end])
+      parts = []
+      bytes = 0
+      return isTooLong ? undefined : row
+    },
+  }
 }
 
 /**
@@ -153,8 +135,7 @@ async function* splitElements(
   const paths = new Set<string>()
   let isFound = false
   let isInside = false
-  let carry: Buffer[] = []
-  let carriedBytes = 0
+  const carry = createCarry()
   let elements = 0
   for await (const chunk of chunks) {
     let lines: Buffer[] = []
@@ -166,7 +147,7 @@ async function* splitElements(
         isFound = isInside = true
         start = at + 1
       } else if (path === wanted) {
-        const element = joined(carry, carriedBytes, chunk.subarray(start, at))
+        const element = carry.take(chunk.subarray(start, at))
         isInside = kind === 'comma'
         const isNone = !isInside && elements === 0 && element !== undefined && isBlankLine(element)
         if (element === undefined) {
@@ -175,16 +156,10 @@ async function* splitElements(
           yield undefined
         } else if (!isNone) lines.push(trimmed(element), lineEnd)
         elements += 1
-        carry = []
-        carriedBytes = 0
         start = at + 1
       }
     }
-    if (isInside) {
-      carriedBytes += chunk.length - start
-      if (carriedBytes > rowBytesMax) carry = []
-      else carry.push(chunk.subarray(start))
-    }
+    if (isInside) carry.add(chunk.subarray(start))
     if (lines.length > 0) yield Buffer.concat(lines)
   }
   walk.end()
