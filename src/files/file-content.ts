@@ -98,7 +98,7 @@ type Started = Omit<Content, 'isStored'>
 const byteOrderMark = Buffer.from('\uFEFF')
 
 /** Looks at the first bytes; a text in UTF-8 loses its byte order mark. */
-async function withStart(chunks: AsyncIterable<Buffer>, isText = false): Promise<Started> {
+async function withStart(chunks: AsyncIterable<Buffer>, mayBeMarked = false): Promise<Started> {
   const rest = chunks[Symbol.asyncIterator]()
   const first: Buffer[] = []
   for (let length = 0; length < startBytes;) {
@@ -109,7 +109,7 @@ async function withStart(chunks: AsyncIterable<Buffer>, isText = false): Promise
   }
   let start = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
   const isMarked = start.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-  if (isText && isMarked) start = start.subarray(byteOrderMark.length)
+  if (mayBeMarked && isMarked) start = start.subarray(byteOrderMark.length)
   return { start, chunks: startingWith(start, { [Symbol.asyncIterator]: () => rest }) }
 }
 

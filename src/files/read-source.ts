@@ -156,14 +156,6 @@ function wholeNumber(value: unknown): number | undefined {
     : undefined
 }
 
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 // A string of JSON, or a number that DuckDB's doubles have but JSON lacks. An unclosed string runs
 // to the end of the text, so that the search does not start again at each quote in it.
 const stringOrNoNumber = /"(?:[^"\\]|\\.)*(?:"|\\?$)|-?(?:NaN|Infinity)/gs
@@ -171,8 +163,11 @@ const stringOrNoNumber = /"(?:[^"\\]|\\.)*(?:"|\\?$)|-?(?:NaN|Infinity)/gs
 /** A value of DuckDB; a Refusal if it is nested too deep. */
 export function parseJson(text: string): unknown {
   if (isNestedTooDeep(text)) return tooDeep()
-  const value = tryParse(text)
-  if (value !== undefined) return withLongNumbers(text, value)
+  try {
+    return withLongNumbers(text, JSON.parse(text))
+  } catch {
+    // It has a number that is none of JSON.
+  }
   const quoted = text.replace(stringOrNoNumber, (part) => (part[0] === '"' ? part : `"${part}"`))
   return withLongNumbers(quoted, JSON.parse(quoted))
 }

@@ -8,10 +8,11 @@ import type {
   LoggedDifference,
   Merged,
 } from '../store/importing.ts'
+import type { ImportSession } from '../store/loading/session.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { missingColumn } from '../files/check-columns.ts'
-import { collectColumns } from './rows/column-facts.ts'
+import { collectColumns, type Columns } from './rows/column-facts.ts'
 import { extractRails } from './earlier-imports.ts'
 import {
   judge,
@@ -24,12 +25,12 @@ import {
 import type { ImportTarget } from './import-targets.ts'
 import { changeRails, warningsOf } from './judge-change.ts'
 import { type Progress, watchProgress } from './progress.ts'
-import { openSource } from '../files/read-source.ts'
+import { openSource, type Source } from '../files/read-source.ts'
 import { recordingOf } from './record-changes.ts'
-import type { Problem } from '../files/refusal.ts'
-import { collectProblems, type RefusedKind } from './rows/refused-kinds.ts'
+import { describeProblem, type PlacedRow, type Problem, Refusal } from '../files/refusal.ts'
+import { collectProblems, type Problems, type RefusedKind } from './rows/refused-kinds.ts'
+import { rowChecker } from './rows/check-rows.ts'
 import type { ImportedFile, SourceFile, TextRules } from '../files/source-file.ts'
-import { type Course, stageRows, unnamedRow } from './stage-rows.ts'
 
 export interface ImportRequest extends Pick<
   ImportPlan,
@@ -101,8 +102,20 @@ export interface ImportReport extends Change {
   readonly elapsedMs: number
 }
 
+/** An import under way. */
+interface Course {
+  readonly request: ImportRequest
+  readonly source: Source
+  readonly problems: Problems
+  /** The latest day that a row may have; undefined for any. */
+  readonly latest: string | undefined
+  /** Receives each row as it was read. */
+  readonly columns: Columns
+  /** The earlier imports of the log, once the import has begun to merge. */
+  earlier: Earlier | undefined
+}
+
 type Commit = Pick<ImportReport, 'version' | 'listEntry'>
-const noCommit: Commit = { version: undefined, listEntry: undefined }
 
 /**
  * Imports files into the store, all or nothing.
@@ -127,9 +140,11 @@ export async function importFiles(
   const columns = collectColumns(request, source.unit)
   const problems = collectProblems(request, source.unit)
   const course: Course = { request, source, columns, problems, latest, earlier: undefined }
-  const reportOf = (change: Change, commit: Commit = noCommit): ImportReport => {
-    const { files } = source.found
-    return { ...commit, ...change, ...problems.list(), files, elapsedMs: Date.now() - startedAt }
+  const { files } = source.found
+  const reportOf = (change: Change, commit?: Commit): ImportReport => {
+    const elapsedMs = Date.now() - startedAt
+    const none = { version: undefined, listEntry: undefined }
+    return { ...none, ...commit, ...change, ...problems.list(), files, elapsedMs }
   }
   const session = await store.beginImport({
     ...planOf(course),
@@ -147,14 +162,12 @@ export async function importFiles(
     if (isWanted) judgeMerged(course, change, merged, reportOf)
     request.signal.throwIfAborted()
     request.keepRejected?.()
-    const { files } = source.found
-    const attributes = newAttributes(course)
-    const commit =
-      isWanted && !request.isDryRun
-        ? await session.commit({ ...change, files, attributes })
-        : noCommit
-    if (commit.version === undefined) await session.discard()
-    return reportOf(change, commit)
+    if (isWanted && !request.isDryRun) {
+      const outcome = { ...change, files, attributes: newAttributes(course) }
+      return reportOf(change, await session.commit(outcome))
+    }
+    await session.discard()
+    return reportOf(change)
   } catch (error) {
     await session.discard()
     throw error
@@ -167,6 +180,51 @@ export function isRefused(
   onRejected: ImportRequest['onRejected'],
 ): boolean {
   return refused > 0 && (onRejected === undefined || refused === read)
+}
+
+/** Checks and stages all rows. */
+async function stageRows(
+  session: ImportSession,
+  { request, source, problems, latest, columns }: Course,
+  onRows: (rows: number) => void,
+): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
+  const check = rowChecker(request, latest)
+  let read = 0
+  let refused = 0
+  let unnamed: Problem | undefined
+  for await (const batch of source.batches) {
+    request.signal.throwIfAborted()
+    for (const placed of batch) {
+      read += 1
+      if (!(placed.row instanceof Refusal)) columns.note(placed.row, placed)
+      const { row, checked } = check(placed)
+      if (checked instanceof Refusal) {
+        refused += 1
+        const problem = problems.add(placed, checked)
+        const isNamed = !request.isSnapshot || stageRefused(session, request, { ...placed, row })
+        if (!isNamed) unnamed ??= problem
+      } else session.stage(placed, checked)
+    }
+    onRows(read)
+  }
+  return { read, refused, unnamed }
+}
+
+/** A snapshot cannot keep the record of a row that does not identify it. */
+function unnamedRow(problem: Problem): OperatorError {
+  return new OperatorError(
+    `${describeProblem(problem)}. This row does not identify its record, which the ` +
+      'snapshot would remove; fix such rows, leave them out with a mapping (where …), ' +
+      'or import without --snapshot',
+  )
+}
+
+/** Stages the identity of a refused row, so that its record is kept; false if it has none. */
+function stageRefused(session: ImportSession, request: ImportRequest, placed: PlacedRow): boolean {
+  if (placed.row instanceof Refusal) return false
+  const identity = request.target.identify(placed.row)
+  if (identity) session.stageRefused(placed, identity)
+  return identity !== undefined
 }
 
 /** Warns of something, or refuses it if warnings are errors. */

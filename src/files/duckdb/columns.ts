@@ -13,8 +13,7 @@ import { type Column, columnsOf, type Database, literal, quoted, rowsOf } from '
 import { explain, isOutOfMemory } from './explain.ts'
 import { vectorRows } from './pieces.ts'
 import type { TableFile } from './table-file.ts'
-import { parquetExtent, parquetTable, tableOf } from './tables.ts'
-import { type FileTable, viewSelect } from './view.ts'
+import { type FileTable, parquetExtent, parquetTable, tableOf, viewSelect } from './tables.ts'
 
 /** A mapping, what its view has, and the folders whose files it may read besides its source. */
 interface MappingRequest {
@@ -95,10 +94,10 @@ export async function* readMapping(
  */
 async function asWritten(database: Database, select: string) {
   const columns = await columnsOf(database, select)
-  const written = columns.flatMap(({ name, isBytes, isFloat }) => {
+  const written = columns.flatMap(({ name, type }) => {
     const column = quoted(name)
-    if (isBytes) return [`decode(${column}) as ${column}`]
-    return isFloat ? [`${column}::varchar::double as ${column}`] : []
+    if (type === 'BLOB') return [`decode(${column}) as ${column}`]
+    return type === 'FLOAT' ? [`${column}::varchar::double as ${column}`] : []
   })
   if (written.length === 0) return { select, columns }
   return { select: `select * replace (${written.join(', ')}) from (${select})`, columns }

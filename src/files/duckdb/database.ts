@@ -125,20 +125,15 @@ export async function rowsOf({ connection, run }: Database, select: string, valu
 
 export interface Column {
   readonly name: string
-  readonly isText: boolean
-  readonly isBytes: boolean
-  readonly isFloat: boolean
+  /** As DuckDB calls it: VARCHAR, BLOB. */
+  readonly type: string
 }
 
 export async function columnsOf(database: Database, select: string): Promise<Column[]> {
   // The driver removes a byte order mark at the start of a text.
   const described = `select '.' || column_name, column_type from (describe (${select}))`
-  return (await rowsOf(database, described)).map(([name, type]) => ({
-    name: String(name).slice(1),
-    isText: type === 'VARCHAR',
-    isBytes: type === 'BLOB',
-    isFloat: type === 'FLOAT',
-  }))
+  const rows = await rowsOf(database, described)
+  return rows.map(([name, type]) => ({ name: String(name).slice(1), type: String(type) }))
 }
 
 /** A string literal in DuckDB's SQL. */

@@ -19,7 +19,7 @@ export function isOutOfMemory(error: unknown): boolean {
  */
 export function explain(error: unknown, files: readonly TableFile[], isMapped: boolean): unknown {
   if (!(error instanceof Error) || error instanceof OperatorError) return error
-  const known = explainBytes(error, files, isMapped) ?? explainBounds(error, files, isMapped)
+  const known = knownFault(error, files, isMapped)
   if (known !== undefined) return new OperatorError(known, { cause: error })
   const { text, file } = withNames(error.message, files)
   const lines = text.split('\n').map((line) => line.trim())
@@ -64,30 +64,24 @@ function withNames(message: string, files: readonly TableFile[]) {
   return { text, file: found }
 }
 
-/** Explains bytes that are not text. */
-function explainBytes(
-  { message }: Error,
-  files: readonly TableFile[],
-  isMapped: boolean,
-): string | undefined {
-  if (!message.includes('could not convert blob to UTF8')) return undefined
-  if (isMapped) return 'the mapping returns bytes that are not UTF-8; hex() makes text of them'
-  const name = files[0]?.name ?? 'the file'
-  return `${name} has bytes that are not UTF-8; a mapping (--map) can leave their column out`
-}
-
-/** Explains temporary files that cannot be written, and exceeded limits of memory and of these. */
-function explainBounds(
+/** Explains bytes that are not text, faults of the temporary files, and exceeded limits. */
+function knownFault(
   error: Error,
   files: readonly TableFile[],
   isMapped: boolean,
 ): string | undefined {
+  const { message } = error
   const what = isMapped ? 'the mapping' : (files[0]?.name ?? 'the file')
-  const [, fault] = error.message.split('duckdb_temp_')[1]?.split('": ') ?? []
+  if (message.includes('could not convert blob to UTF8')) {
+    return isMapped
+      ? `${what} returns bytes that are not UTF-8; hex() makes text of them`
+      : `${what} has bytes that are not UTF-8; a mapping (--map) can leave their column out`
+  }
+  const [, fault] = message.split('duckdb_temp_')[1]?.split('": ') ?? []
   if (fault !== undefined) {
     return temporaryFault(/^No space/.test(fault) ? 'is full' : `cannot be used (${fault})`)
   }
-  if (/max_temp_directory_size|temp_directory_limit/i.test(error.message)) {
+  if (/max_temp_directory_size|temp_directory_limit/i.test(message)) {
     return (
       `${what} needs more temporary space than an import may use (256 MiB plus ten times the ` +
       'size of its files); sort and join less'

@@ -1,15 +1,24 @@
-// Presents a file as a table in DuckDB's SQL. Every column of a CSV, TSV or JSON file is text,
-// exactly as in the file; types are not guessed (a nested JSON value is its JSON text). Parquet
-// keeps its types.
+// Presents files in DuckDB's SQL: each as a table, and all as the view `source` of a mapping. Every
+// column of a CSV, TSV or JSON file is text, exactly as in the file; types are not guessed (a
+// nested JSON value is its JSON text). Parquet keeps its types.
 //
 // Names of files and folders have no meaning: no hive partitioning, no patterns.
 
 import { OperatorError } from '../../config/operator-error.ts'
 import { likeNames } from '../check-columns.ts'
-import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
+import { placeColumns } from '../../resources/resource.ts'
+import { type Column, columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
 import { recordBytesMax } from '../read-csv.ts'
+import type { TextRules } from '../source-file.ts'
 import { vectorRows, wideBytes } from './pieces.ts'
 import { numberColumn, type TableFile } from './table-file.ts'
+
+/** A file, and how it is read in a FROM clause. */
+export interface FileTable {
+  readonly file: TableFile
+  readonly table: string
+  readonly columns: readonly Column[]
+}
 
 /** A file as a table, for a FROM clause. */
 export function tableOf(file: TableFile): string {
@@ -111,7 +120,7 @@ function refuseLikeNames(name: string, columns: readonly string[]): void {
 async function firstRowsBytes(database: Database, file: TableFile): Promise<number> {
   const table = parquetTable(file)
   const lengths = (await columnsOf(database, `select * from ${table}`))
-    .filter(({ isText }) => isText)
+    .filter(({ type }) => type === 'VARCHAR')
     .map(({ name }) => `coalesce(strlen(${quoted(name)}), 0)`)
   if (lengths.length === 0) return 0
   const sample = `select * from ${table} limit ${vectorRows / 16}`
@@ -127,4 +136,42 @@ async function numbersOf(database: Database, select: string): Promise<number[]> 
 
 export function parquetTable({ paths }: TableFile, options = ''): string {
   return `read_parquet(${listOf(paths)}, hive_partitioning=false${options})`
+}
+
+// What String.prototype.trim removes.
+const blanks =
+  '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a' +
+  '\u2028\u2029\u202f\u205f\u3000\ufeff'
+
+/** The SELECT of one file's part of the view. */
+export function viewSelect({ file, table, columns }: FileTable, texts: TextRules): string {
+  const own = columns.filter(({ name }) => name !== numberColumn)
+  // Members of objects have no order.
+  if (file.kind === 'json') own.sort((a, b) => (a.name < b.name ? -1 : 1))
+  const names = freeNames(own.map(({ name }) => name))
+  const cells = own.map((column, at) => `${cell(column, texts)} as ${quoted(names[at] ?? '')}`)
+  const number = file.kind === 'parquet' ? 'row_number() over ()' : quoted(numberColumn)
+  const [fileColumn, rowColumn] = placeColumns
+  return `select ${cells.join(', ')}, ${literal(file.name)} as ${fileColumn},
+    ${number} as ${rowColumn} from ${table}`
+}
+
+/** Columns named like the place columns, in any case, get other names: with `_1` etc. */
+function freeNames(names: readonly string[]): string[] {
+  const places: readonly string[] = placeColumns
+  const used = new Set([...places, ...names.map((name) => name.toLowerCase())])
+  return names.map((name) => {
+    if (!places.includes(name.toLowerCase())) return name
+    let n = 1
+    while (used.has(`${name}_${n}`.toLowerCase())) n++
+    return `${name}_${n}`
+  })
+}
+
+function cell({ name, type }: Column, { isTrimmed, nulls }: TextRules): string {
+  const column = quoted(name)
+  if (type !== 'VARCHAR') return column
+  const text = isTrimmed ? `trim(${column}, ${literal(blanks)})` : column
+  if (nulls.length === 0) return text
+  return `case when ${text} in (${nulls.map(literal).join(', ')}) then null else ${text} end`
 }

@@ -21,9 +21,6 @@ const longNumber = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/
 const integer = /^-?\d+$/
 const toPrecisionMax = 100
 
-/** Whether a JSON text may have a number that is rounded when it is parsed. */
-const mayBeRounded = (text: string): boolean => longNumber.test(text)
-
 /** The JSON of a value; in a text, a `LongNumber` within one, which a reader would round. */
 export function textOfJson(value: unknown): string {
   if (JSON.isRawJSON(value)) return value.rawJSON
@@ -38,7 +35,7 @@ export function textOfJson(value: unknown): string {
  * @param value the result of parsing the text.
  */
 export function withLongNumbers(text: string, value: unknown): unknown {
-  if (!mayBeRounded(text)) return value
+  if (!longNumber.test(text)) return value
   return JSON.parse(text, (_name, inner, { source = '' }) =>
     typeof inner !== 'number' || isExact(source) ? inner : JSON.rawJSON(source),
   )
