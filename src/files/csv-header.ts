@@ -37,15 +37,15 @@ export function parseHeader(
   skipped: number,
 ): CsvHeader {
   const { record, form } = splitFirst(candidates, text)
-  const isBlank = record.cells.every((cell) => cell.trim() === '') && !record.isOpen
-  if (isBlank && text.trim() !== '') {
-    const advice = `add --skip-lines ${skipped + 1}`
-    throw new OperatorError(`${name}: its first line is blank; ${advice}`)
+  if (text.trim() === '') {
+    const lack =
+      skipped > 0
+        ? `has no lines after the ${skipped} that --skip-lines skips; look at it: head ${name}`
+        : 'is empty; it needs a header line: get the file again'
+    throw new OperatorError(`${name} ${lack}`)
   }
-  if (skipped > 0 && text.trim() === '') {
-    throw new OperatorError(
-      `${name} has no lines after the ${skipped} that --skip-lines skips; look at it: head ${name}`,
-    )
+  if (record.cells.every((cell) => cell.trim() === '') && !record.isOpen) {
+    throw new OperatorError(`${name}: its first line is blank; add --skip-lines ${skipped + 1}`)
   }
   refuseText(name, record, text.slice(0, record.end))
   const cells = record.cells.map(columnName)
@@ -108,9 +108,6 @@ function soundCells({ cells, faultyCell }: CsvRecord): number {
 }
 
 function refuseText(name: string, record: CsvRecord, text: string): void {
-  if (text.trim() === '') {
-    throw new OperatorError(`${name} is empty; it needs a header line: get the file again`)
-  }
   if (text.includes('\0')) {
     throw new OperatorError(`${name}: the header contains a NUL character; is this a text file?`)
   }

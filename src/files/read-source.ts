@@ -1,7 +1,6 @@
-// Reads a source as batches of rows, whatever its format. NDJSON and JSON are read here, row by
-// row; other formats, and everything with a mapping, by DuckDB.
+// Reads a source as batches of rows, whatever its format: text files by our own code, Parquet and
+// everything with a mapping by DuckDB.
 
-import { rmSync } from 'node:fs'
 import { isNestedTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
 import { readMapping, readParquet, type Showing } from './duckdb/columns.ts'
@@ -47,32 +46,26 @@ interface SourceOptions extends Omit<Reading, 'onFile'> {
 
 /** Opens a source; reading its batches throws an OperatorError if the source is faulty. */
 export function openSource(options: SourceOptions): Source {
-  const { files, mapping } = options
+  const { files, mapping, showing, onBytes, signal } = options
   const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
   const found: Found = { files: [], columns: [], rows: undefined }
-  const batches =
-    mapping === undefined ? readFiles(options, found) : readMapped(options, mapping, found)
-  return { unit: isByLine ? 'line' : 'row', batches: readUnchanged(options, batches), found }
+  const reading: Reading = { onBytes, onFile: (file) => found.files.push(file), signal }
+  async function* read(): AsyncGenerator<Rows> {
+    if (mapping === undefined) yield* readFiles(options, reading, found)
+    else yield* readMapped(options, mapping, reading, found)
+    if (showing === undefined) files.forEach(refuseChanged)
+  }
+  return { unit: isByLine ? 'line' : 'row', batches: read(), found }
 }
 
-async function* readUnchanged(
-  { files, showing }: SourceOptions,
-  batches: AsyncGenerator<Rows>,
+async function* readFiles(
+  { files, target, showing, signal }: SourceOptions,
+  reading: Reading,
+  found: Found,
 ): AsyncGenerator<Rows> {
-  yield* batches
-  if (showing === undefined) files.forEach(refuseChanged)
-}
-
-function readingOf({ onBytes, signal }: SourceOptions, { files }: Found): Reading {
-  return { onBytes, onFile: (file) => files.push(file), signal }
-}
-
-async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<Rows> {
   await using opened = new AsyncDisposableStack()
   let database: Database | undefined
-  const reading = readingOf(options, found)
-  const { target, showing, signal } = options
-  for (const [at, file] of options.files.entries()) {
+  for (const [at, file] of files.entries()) {
     const onColumns = (columns: readonly string[]) => {
       // With --show, each row shows what is wrong with its columns.
       if (!showing) checkColumns(file.name, columns, target, false)
@@ -83,20 +76,18 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       const prepared = await prepareParquet(file, { folder: database.folder, reading })
       const batches = readParquet(database, prepared, onColumns)
       yield* placeRows(batches, (row, number) => ({ file: at, number, row }))
-      for (const path of prepared.paths) rmSync(path, { force: true })
     } else yield* readText(file, at, reading, onColumns)
   }
 }
 
 async function* readMapped(
-  options: SourceOptions,
+  { files, target, texts, showing, mappingFolders: folders, signal }: SourceOptions,
   mapping: string,
+  reading: Reading,
   found: Found,
 ): AsyncGenerator<Rows> {
-  const { files, target, texts, showing, mappingFolders: folders, signal } = options
   await using database = await openDatabase(signal)
   const select = await parseMapping(database, mapping, folders.length > 0)
-  const reading = readingOf(options, found)
   const prepared: TableFile[] = []
   for (const [at, file] of files.entries()) {
     prepared.push(yield* prepareTable(file, { at, folder: database.folder, reading }))

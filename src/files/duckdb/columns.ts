@@ -34,7 +34,7 @@ export interface Showing {
 }
 
 /**
- * Reads the rows of a Parquet file, each as JSON.
+ * Reads the rows of a Parquet file, each as JSON, and removes it.
  *
  * @param onColumns receives the names of its columns; throws if they are wrong.
  */
@@ -50,6 +50,7 @@ export async function* readParquet(
     refuseColumns(file.name, columns.length)
     onColumns(namesOf(columns))
     yield* readBatches(database, select, file.isWide)
+    removeFiles(file)
   } catch (error) {
     throw explain(error, [given], false)
   }
@@ -130,11 +131,15 @@ async function cutParquet(database: Database, file: TableFile): Promise<TableFil
       atOnce = Math.ceil(atOnce / 4)
     }
   }
-  for (const path of file.paths) rmSync(path, { force: true })
+  removeFiles(file)
   return { ...file, paths, rows: extent.rows, isWide: true }
 }
 
 const namesOf = (columns: readonly Column[]) => columns.map(({ name }) => name)
+
+function removeFiles({ paths }: TableFile): void {
+  for (const path of paths) rmSync(path, { force: true })
+}
 
 async function openTables(
   database: Database,
