@@ -87,10 +87,7 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
   const mayBeText = isText(start)
   // The header of a first file in an archive.
   if (bytes.startsWith('ustar', 257)) refuseOtherEnding(file.name, 'tar')
-  refuseKind(
-    file.name,
-    kinds.find(({ begins }) => isBegun(head, begins)),
-  )
+  refuseKind(file.name, ({ begins }) => isBegun(head, begins))
   const isParquet = head.startsWith('PAR1')
   if (file.format === 'parquet') {
     if (!isParquet && mayBeText) throw mistaken(file, 'is text, not Parquet', 'csv')
@@ -107,13 +104,11 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
  * @throws OperatorError that says what to do, if the ending shows what the file is.
  */
 export function refuseOtherEnding(name: string, ending: string): void {
-  refuseKind(
-    name,
-    kinds.find((kind) => kind.ending?.test(ending)),
-  )
+  refuseKind(name, (kind) => kind.ending?.test(ending) === true)
 }
 
-function refuseKind(name: string, kind: Kind | undefined): void {
+function refuseKind(name: string, isKind: (kind: Kind) => boolean): void {
+  const kind = kinds.find(isKind)
   if (kind === undefined) return
   throw new OperatorError(`${name} is ${kind.what}; ${kind.advice}`)
 }

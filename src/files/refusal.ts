@@ -66,9 +66,9 @@ export function refuseForAll(results: readonly unknown[]): Refusal {
 
 /** What is wrong with a record. */
 export interface Fault {
-  readonly field?: string
+  readonly field?: string | undefined
   /** The value as JSON, truncated. */
-  readonly value?: string
+  readonly value?: string | undefined
   readonly reason: string
 }
 
@@ -79,9 +79,9 @@ export interface Problem extends Fault {
   readonly unit: 'line' | 'row'
   readonly number: number
   /** The line in which the record begins, if it is known and `number` counts rows. */
-  readonly line?: number
+  readonly line?: number | undefined
   /** Its other faults. */
-  readonly also?: readonly Fault[]
+  readonly also?: readonly Fault[] | undefined
 }
 
 const valueLengthMax = 80

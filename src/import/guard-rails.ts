@@ -6,7 +6,6 @@ import { isMisspelling } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { shortMoment } from '../text/moment.ts'
 import { isRecordingSource } from '../store/importing.ts'
-import { Refusal } from '../files/refusal.ts'
 import type { ImportRequest } from './import-files.ts'
 
 /** The options for what an operator permits although it looks like a mistake. */
@@ -63,13 +62,8 @@ export function refuseDay(asOf: string | undefined, latest: string | undefined):
   if (reason !== undefined) throw new OperatorError(`--as-of ${shortMoment(asOf ?? '')} ${reason}`)
 }
 
-/** A row's own day. */
-export function refusedDay(asOf: string | null, latest: string | undefined): Refusal | undefined {
-  const reason = asOf === null ? undefined : faultOfDay(asOf, latest)
-  return reason === undefined ? undefined : new Refusal(reason, 'as_of', asOf)
-}
-
-function faultOfDay(asOf: string, latest: string | undefined): string | undefined {
+/** Why an extract, or a row of companies, may not be of a day; undefined if it may. */
+export function faultOfDay(asOf: string, latest: string | undefined): string | undefined {
   if (asOf < earliest) return 'is before 1900; check the year'
   if (latest === undefined || asOf <= latest) return undefined
   return withOption('is in the future; if that is intended', 'future')

@@ -10,7 +10,7 @@ import {
 } from '../../store/companies/attribute-text.ts'
 import type { RefusedRow, StagedRow } from '../../store/importing.ts'
 import { digestOf } from '../../store/record-texts.ts'
-import { refusedDay } from '../guard-rails.ts'
+import { faultOfDay } from '../guard-rails.ts'
 import { checkId, type CheckRow, checkName } from './check-record.ts'
 import { normaliseText } from './normalise.ts'
 import { refuseRounded } from '../../files/json/exact-number.ts'
@@ -29,7 +29,7 @@ export const checkCompany: CheckRow = (row, _text, latest) => {
   const jurisdiction = checkRequired(row, 'jurisdiction')
   const identifier = checkRequired(row, 'identifier')
   const asOf = checkDay(row)
-  const late = asOf instanceof Refusal ? undefined : refusedDay(asOf, latest)
+  const fault = typeof asOf === 'string' ? faultOfDay(asOf, latest) : undefined
   const attributes = checkAttributes(row)
   if (
     companyId instanceof Refusal ||
@@ -37,8 +37,9 @@ export const checkCompany: CheckRow = (row, _text, latest) => {
     identifier instanceof Refusal ||
     asOf instanceof Refusal ||
     attributes instanceof Refusal ||
-    late !== undefined
+    fault !== undefined
   ) {
+    const late = fault === undefined ? undefined : new Refusal(fault, asOfColumn, asOf)
     return refuseForAll([companyId, jurisdiction, identifier, asOf, attributes, late])
   }
   return {

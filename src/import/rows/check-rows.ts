@@ -58,19 +58,13 @@ export function problemOf(
   unit: 'line' | 'row',
   refusal: Refusal,
 ): Problem {
-  const { line } = refusal
-  const faultOf = (fault: Refusal): Fault => ({
-    ...(fault.field === undefined ? {} : { field: fault.field }),
-    ...(fault.value === undefined ? {} : { value: showValue(fault.value) }),
-    reason: fault.reason,
-  })
-  const also = refusal.also.map(faultOf)
+  const { line, also } = refusal
+  const faultOf = ({ field, value, reason }: Refusal): Fault => {
+    return { field, value: value === undefined ? undefined : showValue(value), reason }
+  }
   return {
-    file: files[file]?.name ?? '',
-    unit,
-    number,
-    ...(line === undefined ? {} : { line }),
+    ...{ file: files[file]?.name ?? '', unit, number, line },
     ...faultOf(refusal),
-    ...(also.length === 0 ? {} : { also }),
+    also: also.length === 0 ? undefined : also.map(faultOf),
   }
 }
