@@ -31,11 +31,12 @@ export function diagnoseHeader(
     throw new OperatorError(`${name} begins with ${shown}, a line for Excel; ${advice}`)
   }
   refuseDelimiter(name, sample, header, shown)
-  const tables = candidates.map((form) => cellsOf(sample, form))
-  if (header > 1 && tables.some((lines) => isHeader(lines, header))) return
-  const titles = tables.map(findTitle)
-  const title = titles.reduce((a, b) => (b.columns > a.columns ? b : a), noTitle)
-  if (title === noTitle) return
+  const shapes = candidates.map((form) => shapeOf(cellsOf(sample, form)))
+  if (header > 1 && shapes.some(({ cells, columns }) => cells === header && columns === header)) {
+    return
+  }
+  const [title] = shapes.filter(({ isTitled }) => isTitled).sort((a, b) => b.columns - a.columns)
+  if (title === undefined) return
   throw new OperatorError(
     `${name} begins with ${shown}, which has ${countOf(title.cells, 'cell')}, but the lines from ` +
       `line ${skipped + title.lines + 1} on have ${title.columns}; add --skip-lines ` +
@@ -54,36 +55,23 @@ function refuseDelimiter(name: string, sample: string, header: number, shown: st
   throw new OperatorError(`${name}: the header is one cell, ${shown}; add --delimiter ${given}`)
 }
 
-/** Whether most lines have as many cells as the first: texts may have commas of their own. */
-function isHeader(lines: readonly (readonly string[])[], first: number): boolean {
-  return lines[0]?.length === first && usualCount(lines.map(lengthOf)) === first
-}
-
-/** The lines before a header, the cells of the first, and the columns of the header. */
-interface Title {
-  readonly lines: number
-  readonly cells: number
-  readonly columns: number
-}
-
-const noTitle: Title = { lines: 0, cells: 0, columns: 0 }
-
 /**
- * Finds lines before the header: they have at most half as many cells as most lines, or end with a
- * blank line.
+ * What a table has: the cells of its first line, the columns of most lines (texts may have commas
+ * of their own), and the lines before the first such one.
+ *
+ * Those are a title if they have at most half as many cells as most lines, or end with a blank line.
  */
-function findTitle(lines: readonly (readonly string[])[]): Title {
-  const counts = lines.map(lengthOf)
+function shapeOf(table: readonly (readonly string[])[]) {
+  const counts = table.map(lengthOf)
   const [cells = 0] = counts
   const columns = usualCount(counts)
-  const at = counts.indexOf(columns)
-  if (at < 1 || columns < 2) return noTitle
-  const isApart = counts[at - 1] === 0 || cells * 2 <= columns
-  const isTitle = isApart && columns > cells
-  if (!isTitle && lines[0]?.[0]?.startsWith('#') !== true) return noTitle
+  const lines = counts.indexOf(columns)
+  const isApart = counts[lines - 1] === 0 || cells * 2 <= columns
+  const isRemark = table[0]?.[0]?.startsWith('#') === true
   // The last line may be a row that does not fit its header.
-  const isRow = at === lines.length - 1 && lines[at]?.some((cell) => looksLikeData(cell)) === true
-  return isRow ? noTitle : { lines: at, cells, columns }
+  const isRow = lines === table.length - 1 && table[lines]?.some((cell) => looksLikeData(cell))
+  const isTitle = (isApart && columns > cells) || isRemark
+  return { cells, columns, lines, isTitled: lines > 0 && columns > 1 && isTitle && isRow !== true }
 }
 
 /** The most frequent count, the greatest of several such. Blank lines do not count. */
