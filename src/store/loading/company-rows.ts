@@ -60,10 +60,8 @@ type PlacedRow = readonly [
 ]
 
 function* spooledRows(staging: Staging): Generator<PlacedRow> {
-  for (const rows of staging.spooled()) {
-    for (const { seq, at, bytes } of rows) {
-      yield [companyIdIn(bytes), idIn(bytes), seq, bytes, at, bytes.length, digestAt]
-    }
+  for (const { seq, at, bytes } of staging.spooled()) {
+    yield [companyIdIn(bytes), idIn(bytes), seq, bytes, at, bytes.length, digestAt]
   }
 }
 

@@ -25,12 +25,10 @@ export function* givenCompanies(staging: Staging): Generator<number> {
     return
   }
   let last = 0
-  for (const rows of staging.spooled()) {
-    for (const { bytes } of rows) {
-      const company = companyIdIn(bytes)
-      if (company !== last) yield company
-      last = company
-    }
+  for (const { bytes } of staging.spooled()) {
+    const company = companyIdIn(bytes)
+    if (company !== last) yield company
+    last = company
   }
 }
 

@@ -190,9 +190,11 @@ async function findForeign({ tables, plan, source }: ImportContext, ids: readonl
   return owners.filter((owner) => owner.source !== source)
 }
 
-/** Whether records of the rows are in other companies, too. */
-async function areShared({ tables, plan }: ImportContext, rows: readonly Buffer[]) {
-  const companies = new Map(rows.map((row) => [idIn(row), companyIdIn(row)]))
+/** Whether records, each with the company of its row, are in other companies, too. */
+async function areShared(
+  { tables, plan }: ImportContext,
+  companies: ReadonlyMap<number, number>,
+): Promise<boolean> {
   const listed = await tables.whereListed(plan.target.name, [...companies.keys()])
   return listed.some(({ id, companyId }) => companies.get(id) !== companyId)
 }
@@ -206,10 +208,11 @@ export async function areInPlace(context: ImportContext): Promise<boolean> {
   const isKnown = plan.target.resource !== undefined && !plan.knownCompaniesOnly
   if (!isKnown || !staging.facts.isSorted || gate.droppedFrom.size > 0) return false
   if (isFirst || (sources.size === 1 && !gate.hidesByCompany)) return true
-  for (const some of staging.spooled()) {
-    const rows = Array.from(some, ({ bytes }) => bytes)
-    if ((await findForeign(context, rows.map(idIn))).length > 0) return false
-    if (gate.hidesByCompany && (await areShared(context, rows))) return false
+  const placed = staging.spooled().map(({ bytes }) => [idIn(bytes), companyIdIn(bytes)] as const)
+  for (const rows of inBatches(placed, batchLength)) {
+    const companies = new Map(rows)
+    if ((await findForeign(context, [...companies.keys()])).length > 0) return false
+    if (gate.hidesByCompany && (await areShared(context, companies))) return false
   }
   return true
 }

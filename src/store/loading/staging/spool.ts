@@ -4,7 +4,7 @@
 // its length and that of its text; company, id and number as doubles, NaN for null; the index of
 // its file; the digest; the text; then its other texts, separated by NUL, which none has.
 
-import { openTemporaryBytes, type TemporaryPart } from '../../../files/temporary-folder.ts'
+import { openTemporaryBytes } from '../../../files/temporary-folder.ts'
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
 import { inBatches } from '../../listing/in-batches.ts'
 
@@ -65,23 +65,17 @@ export function createSpool() {
       count += 1
       return { seq: count, at: file.take(length), bytes: buffer.subarray(from, from + length) }
     },
-    /**
-     * The rows up to the one with a number, in order, some at a time; their bytes are valid until
-     * the next ones.
-     */
-    *rows(last: number): Generator<Iterable<SpooledRow>> {
+    /** The rows up to one, by its number; the bytes of each are valid until the next one. */
+    *rows(last: number): Generator<SpooledRow> {
       let seq = 0
-      function* rowsIn({ at, bytes }: TemporaryPart): Generator<SpooledRow> {
+      for (const { at, bytes } of file.parts()) {
         for (let from = 0; from < bytes.length && seq < last;) {
           const end = from + bytes.readUInt32LE(from)
           seq += 1
           yield { seq, at: at + from, bytes: bytes.subarray(from, end) }
           from = end
         }
-      }
-      for (const part of file.parts()) {
         if (seq === last) return
-        yield rowsIn(part)
       }
     },
     /** Reads rows in the order asked for; returns each with its place. */

@@ -135,7 +135,7 @@ export function openStaging(cutter?: ListingCutter) {
     },
     /** Writes all staged rows to that table. */
     loadAll(): void {
-      for (const some of spooled()) for (const row of some) loadRow(db, row)
+      for (const row of spooled()) loadRow(db, row)
       isLoaded = true
     },
     isLoaded: () => isLoaded,
