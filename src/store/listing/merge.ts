@@ -52,83 +52,60 @@ export function planMerge(
   gone: ReadonlySet<number>,
 ): readonly Part[] {
   const parts: Part[] = []
-  let run: Run | undefined
-  const open = () => {
-    if (run === undefined) parts.push((run = { old: [], gone, puts: [] }))
-    return run
+  const lastRun = () => {
+    const last = parts.at(-1)
+    return last !== undefined && 'puts' in last ? last : undefined
   }
-  for (const { segment, before, within, isTouched } of placePuts(shape, old, puts, gone)) {
-    for (const put of before) open().puts.push(put)
-    if (segment === undefined) break
-    if (isTouched) {
-      const { old: touched, puts: all } = open()
-      if (segment.index.ids.some((id) => !gone.has(id))) touched.push(segment)
-      for (const put of within) all.push(put)
-    } else {
-      run = undefined
-      parts.push({ kept: segment.entry })
+  const add = (segment: OldSegment | undefined, more: readonly ListedRecord[]) => {
+    const run: Run = lastRun() ?? { old: [], gone, puts: [] }
+    if (run !== parts.at(-1)) parts.push(run)
+    if (segment?.index.ids.some((id) => !gone.has(id)) === true) run.old.push(segment)
+    for (const put of more) run.puts.push(put)
+  }
+  let taken = 0
+  const takeWhile = (isIn: (put: ListedRecord) => boolean) => {
+    const from = taken
+    while (taken < puts.length && isIn(elementOf(puts, taken))) taken += 1
+    return puts.slice(from, taken)
+  }
+  for (const [n, segment] of [...old, undefined].entries()) {
+    const first = segment && keyAt(segment.index, 0)
+    const last = segment && keyAt(segment.index, -1)
+    const before = takeWhile((put) => first === undefined || compareOrder(shape, put, first) < 0)
+    const within = takeWhile((put) => last !== undefined && compareOrder(shape, put, last) <= 0)
+    const isChanged = within.length > 0 || isLosing(segment, gone)
+    const isApart = before.length > 0 && !isChanged && lastRun() === undefined
+    const host = isApart ? chooseHost(before, old[n - 1], segment) : undefined
+    if (host !== undefined && host !== segment) {
+      parts.pop()
+      add(host, [])
     }
+    if (before.length > 0) add(undefined, before)
+    if (segment === undefined) break
+    if (isChanged || host === segment) add(segment, within)
+    else parts.push({ kept: segment.entry })
   }
   return parts
 }
 
-/** A segment, with the new records between it and the one before it, and those within it. */
-interface Place {
-  /** Undefined after the last one. */
-  readonly segment: OldSegment | undefined
-  readonly before: ListedRecord[]
-  readonly within: ListedRecord[]
-  isTouched: boolean
-}
+const isLosing = (segment: OldSegment | undefined, gone: ReadonlySet<number>) =>
+  gone.size > 0 && segment?.index.ids.some((id) => gone.has(id)) === true
 
-/** Finds where the new records belong, and which segments change. */
-function placePuts(
-  shape: ListingShape,
-  old: readonly OldSegment[],
+/** The segment that new records between two others join: the emptier one, if they fit into it. */
+function chooseHost(
   puts: readonly ListedRecord[],
-  gone: ReadonlySet<number>,
-): readonly Place[] {
-  const isChanged = ({ index }: OldSegment) => gone.size > 0 && index.ids.some((id) => gone.has(id))
-  const places = old.map((segment): Place => {
-    return { segment, before: [], within: [], isTouched: isChanged(segment) }
-  })
-  places.push({ segment: undefined, before: [], within: [], isTouched: false })
-  let n = 0
-  for (const put of puts) {
-    // Finds the first segment whose last record is not before the new one.
-    while (n < old.length && compareOrder(shape, keyAt(elementOf(old, n).index, -1), put) < 0)
-      n += 1
-    const place = elementOf(places, n)
-    const { segment } = place
-    if (segment === undefined || compareOrder(shape, put, keyAt(segment.index, 0)) < 0) {
-      place.before.push(put)
-    } else {
-      place.within.push(put)
-      place.isTouched = true
-    }
-  }
-  chooseHosts(places)
-  return places
+  previous: OldSegment | undefined,
+  next: OldSegment | undefined,
+): OldSegment | undefined {
+  const ahead = bytesLeft(puts[0], previous)
+  const behind = bytesLeft(puts.at(-1), next)
+  if (ahead >= Math.max(behind, 0)) return previous
+  return behind >= 0 ? next : undefined
 }
 
 /** The place in the order of the nth record of a segment, from its end if `n` is negative. */
 export function keyAt({ ids, sorts }: SegmentIndex, n: number) {
   return { id: ids.at(n) ?? 0, sort: sorts.at(n) ?? 0 }
-}
-
-/** Records between two segments join one that is rewritten anyway, else the emptier one. */
-function chooseHosts(places: readonly Place[]): void {
-  let previous: Place | undefined
-  for (const place of places) {
-    const { before } = place
-    if (before.length > 0 && previous?.isTouched !== true && !place.isTouched) {
-      const ahead = bytesLeft(before[0], previous?.segment)
-      const behind = bytesLeft(before.at(-1), place.segment)
-      if (previous !== undefined && ahead >= Math.max(behind, 0)) previous.isTouched = true
-      else if (behind >= 0) place.isTouched = true
-    }
-    previous = place
-  }
 }
 
 /** The bytes that a segment would have left with one more record; negative if it does not fit. */
