@@ -162,13 +162,11 @@ export function countCreated(staging: Staging): number {
   return Number(staging.value('select count(*) from companies where is_new'))
 }
 
+type ChangedCompany = [number, string | null, string | null, number | null, number, number]
+
 /** Writes the named and the new companies to the registry. */
-export async function writeCompanies({
-  staging,
-  tables,
-  version,
-  plan,
-}: ImportContext): Promise<void> {
+export async function writeCompanies(context: ImportContext): Promise<void> {
+  const { staging, tables, version, plan } = context
   const changed = staging.iterate(
     `select id, jurisdiction, identifier, version, is_named,
        exists (select 1 from change c where c.company_id = companies.id)
@@ -178,14 +176,7 @@ export async function writeCompanies({
     const named: number[] = []
     const traced: number[] = []
     const rows = batch.map((row): CompanyRow => {
-      const [id, jurisdiction, identifier, known, isNamed, isChanged] = row as [
-        number,
-        string | null,
-        string | null,
-        number | null,
-        number,
-        number,
-      ]
+      const [id, jurisdiction, identifier, known, isNamed, isChanged] = row as ChangedCompany
       // If the source says something new about the company, the head shows the change.
       if (plan.target.resource !== undefined || !isChanged) traced.push(id)
       if (isNamed) named.push(id)
