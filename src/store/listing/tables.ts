@@ -46,30 +46,6 @@ export class MissingSegmentError extends DamagedStoreError {
   }
 }
 
-/** The bytes of a segment do not match their checksum. */
-export class DamagedSegmentError extends DamagedStoreError {
-  constructor({ companyId, segment }: SegmentKey) {
-    super(`segment ${segment} of company ${companyId} does not match its checksum`)
-  }
-}
-
-/**
- * A column of a company's segments in the order asked for.
- *
- * @throws MissingSegmentError if one was not found.
- */
-export function inOrderAsked(
-  companyId: number,
-  asked: readonly number[],
-  found: ReadonlyMap<number, Uint8Array>,
-): Uint8Array[] {
-  return asked.map((segment) => {
-    const bytes = found.get(segment)
-    if (bytes === undefined) throw new MissingSegmentError({ companyId, segment })
-    return bytes
-  })
-}
-
 /** A listing of a resource in which a record is. */
 export interface ListedId {
   readonly id: number
@@ -212,7 +188,7 @@ export interface ListingLookups extends ListingReads {
   /**
    * Segments of several companies, in the order asked for; `texts` is null unless asked for.
    *
-   * @throws DamagedSegmentError if both do not match, so that what is damaged is not copied as if
+   * @throws DamagedStoreError if both do not match, so that what is damaged is not copied as if
    *   it were sound; not if `unchecked`.
    */
   segments(keys: readonly SegmentKey[], what: SegmentParts): Awaitable<readonly SegmentRow[]>

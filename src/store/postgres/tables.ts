@@ -3,7 +3,7 @@
 
 import { type Cell, onConflict, type Parameter, type RowWriter } from '../sql/dialect.ts'
 import { type Client, type PoolClient, types } from 'pg'
-import { inOrderAsked, type ListingReads } from '../listing/tables.ts'
+import { type ListingReads, MissingSegmentError } from '../listing/tables.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { binaryList, type BinaryQuery, freeRows } from './binary.ts'
@@ -112,7 +112,12 @@ export function listingReads(rows: Rows): ListingReads {
       found.push(...(await rows<FoundSegment>(sql, companyId, asked)))
       if (found.length >= asked.length) break
     }
-    return inOrderAsked(companyId, asked, new Map(found))
+    const bySegment = new Map(found)
+    return asked.map((segment) => {
+      const bytes = bySegment.get(segment)
+      if (bytes === undefined) throw new MissingSegmentError({ companyId, segment })
+      return bytes
+    })
   }
   return {
     texts: (companyId, segments) => read('texts', companyId, segments),

@@ -12,7 +12,7 @@ import { inBatches } from '../listing/in-batches.ts'
 import type { FirstTexts } from '../listing/read-page.ts'
 import { isIntact } from '../listing/segment.ts'
 import {
-  DamagedSegmentError,
+  DamagedStoreError,
   type HeadRow,
   type ListingLookups,
   type ListingTables,
@@ -161,8 +161,11 @@ export function segmentLookup(db: RowReader): ListingLookups['segments'] {
       if (companyId !== key.companyId || segment === undefined || entries === undefined) {
         throw new MissingSegmentError(key)
       }
-      if (what === 'both' && texts !== null && !isIntact(entries, texts))
-        throw new DamagedSegmentError(key)
+      if (what === 'both' && texts !== null && !isIntact(entries, texts)) {
+        throw new DamagedStoreError(
+          `segment ${segment} of company ${companyId} does not match its checksum`,
+        )
+      }
       return { companyId, segment, entries, texts }
     })
   }
