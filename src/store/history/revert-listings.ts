@@ -14,7 +14,7 @@ import type { ListedRecord } from '../listing/segment.ts'
 import { attributesShape, type ListingShape, metaOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { ListedId, ListingTables } from '../listing/tables.ts'
-import { mergeListing, type PutReader, readAny } from '../listing/merge-listings.ts'
+import { mergeListing, type PutReader } from '../listing/merge-listings.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 import type { OnShare } from '../work-watch.ts'
@@ -95,8 +95,8 @@ async function revertListing(
   }
   const puts = readFormer(context, shape, found, (one) => one.source === source && back.has(one.id))
   const touched = new Set(presentOnly.map(({ segment }) => segment))
-  const read = readAny(context.tables, shape, companyId)
-  await mergeListing(shape, { companyId, listing: present, puts, gone, touched, read }, out)
+  const merge = { companyId, listing: present, puts, gone, touched }
+  await mergeListing(context.tables, shape, merge, out)
 }
 
 /** Reads records of the former state as they are needed, in the order of the listing. */

@@ -22,28 +22,21 @@ interface ListingMerge {
   readonly gone: ReadonlySet<number>
   /** The numbers of the segments that have these; any of its segments may if undefined. */
   readonly touched?: ReadonlySet<number> | undefined
-  readonly read: WindowReader
+  /** Reads the indexes of its segments next, if it is short. */
+  readonly read?: IndexReader
 }
 
-/** Reads the indexes of consecutive segments of a listing; those of a short one once. */
-type WindowReader = (leaves: readonly DirectoryEntry[]) => Promise<readonly OldSegment[]>
-
-/** Creates a reader of segments whose indexes another one passes on next. */
-export function readNext(read: IndexReader): WindowReader {
-  return async (leaves) => {
-    const old: OldSegment[] = []
-    await read(leaves.length, (index) => old.push({ entry: elementOf(leaves, old.length), index }))
-    return old
-  }
-}
-
-/** Creates a reader of any segments of a listing. */
-export function readAny(
+/** Reads consecutive segments of a listing. */
+async function readOld(
   tables: Pick<ListingLookups, 'segments'>,
   shape: ListingShape,
-  companyId: number,
-): WindowReader {
-  return (leaves) => readNext(readIndexes(tables, shape, keysOf(companyId, leaves)))(leaves)
+  { companyId, read }: ListingMerge,
+  leaves: readonly DirectoryEntry[],
+): Promise<readonly OldSegment[]> {
+  const old: OldSegment[] = []
+  const next = read ?? readIndexes(tables, shape, keysOf(companyId, leaves))
+  await next(leaves.length, (index) => old.push({ entry: elementOf(leaves, old.length), index }))
+  return old
 }
 
 /** Reads new records in the order of their listing. */
@@ -64,11 +57,13 @@ const windowMax = { segments: 300, records: 20_000, bytes: 8_388_608 }
  * @throws OperatorError where `meta` would have more types than it may (contract 3.7).
  */
 export async function mergeListing(
+  tables: Pick<ListingLookups, 'segments'>,
   shape: ListingShape,
   merge: ListingMerge,
   out: Output,
 ): Promise<void> {
-  const { companyId, listing, puts, gone, touched, read } = merge
+  const { companyId, listing, puts, gone, touched } = merge
+  const read: WindowReader = (leaves) => readOld(tables, shape, merge, leaves)
   const entries: DirectoryEntry[] = []
   const types = createTypes(shape, merge)
 
@@ -114,6 +109,8 @@ interface LeafWindow {
   readonly leaves: readonly DirectoryEntry[]
   readonly end: RecordPlace | undefined
 }
+
+type WindowReader = (leaves: readonly DirectoryEntry[]) => Promise<readonly OldSegment[]>
 
 /** The windows in which a listing is merged: at least one. */
 async function windowsOf(

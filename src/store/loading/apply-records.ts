@@ -4,8 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shapeOf } from '../listing/shape.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/in-batches.ts'
+import type { DirectoryEntry } from '../listing/directory.ts'
 import type { ListedId } from '../listing/tables.ts'
-import { isShort, mergeListing, readAny, readNext } from '../listing/merge-listings.ts'
+import { isShort, mergeListing } from '../listing/merge-listings.ts'
 import { createOutput } from '../listing/write-listings.ts'
 import { decodeEntries } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
@@ -86,20 +87,14 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
     const leavesOf = (companyId: number) => open.get(companyId)?.leaves ?? []
     const short = companies.filter((companyId) => isShort(leavesOf(companyId)))
     const keys = short.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
-    const readShort = readNext(readIndexes(tables, shape, keys))
+    const read = readIndexes(tables, shape, keys)
     const lost = open.size === 0 ? undefined : readGone(staging, companies)
     for (const companyId of companies) {
       const [listing, puts] = [open.get(companyId), putsOf(companyId)]
-      const gone = lost?.get(companyId) ?? new Set()
+      const merge = { companyId, listing, puts, gone: lost?.get(companyId) ?? new Set<number>() }
       const leaves = leavesOf(companyId)
-      if (isShort(leaves)) {
-        await mergeListing(shape, { companyId, listing, puts, gone, read: readShort }, out)
-        continue
-      }
-      const places = staging.rows(touchedSql, companyId)
-      const touched = new Set(places.flatMap(([leaf]) => leaves[Number(leaf)]?.segment ?? []))
-      const read = readAny(tables, shape, companyId)
-      await mergeListing(shape, { companyId, listing, puts, gone, touched, read }, out)
+      const own = isShort(leaves) ? { read } : { touched: touchedIn(staging, companyId, leaves) }
+      await mergeListing(tables, shape, { ...merge, ...own }, out)
     }
     onShare(Math.min(1, (companies.at(-1) ?? 0) / last))
     await nextTurn()
@@ -112,6 +107,12 @@ export const lastCompany = (staging: Staging): number =>
   Math.max(1, Number(staging.value('select max(company_id) from change')))
 
 const touchedSql = 'select distinct leaf from change where company_id = ? and is_known'
+
+/** The numbers of the segments of a listing that have records that it loses or replaces. */
+function touchedIn(staging: Staging, companyId: number, leaves: readonly DirectoryEntry[]) {
+  const places = staging.rows(touchedSql, companyId)
+  return new Set(places.flatMap(([leaf]) => leaves[Number(leaf)]?.segment ?? []))
+}
 
 /** The ids of the records that listings lose or replace, by company. */
 function readGone(staging: Staging, companies: readonly number[]) {
