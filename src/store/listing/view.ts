@@ -60,61 +60,41 @@ export function readViewTexts(
   { offset, limit }: PageRange,
   budget: PageBudget,
 ): Awaitable<PageTexts> {
-  const page = { segments, places: places.subarray(2 * offset, 2 * (offset + limit)) }
-  if (limit * budget.recordBytesMax > budget.bytesMax && textBytes(page) > budget.bytesMax) {
+  const runs = runsOf({ segments, places: places.subarray(2 * offset, 2 * (offset + limit)) })
+  const bytes = () => runs.reduce((sum, { start, end }) => sum + end - start + 1, 0)
+  if (limit * budget.recordBytesMax > budget.bytesMax && bytes() > budget.bytesMax) {
     return leaveOut({ offset, limit }, budget)
   }
-  const wanted = holdersOf(page)
-  const numbers = wanted.map((holder) => segments[2 * holder] ?? 0)
+  const holders = [...new Set(runs.map(({ holder }) => holder))].sort((a, b) => a - b)
+  const numbers = holders.map((holder) => segments[2 * holder] ?? 0)
   return after(reads.texts(companyId, numbers), (texts) => {
-    const textOf = new Map(wanted.map((holder, n) => [holder, texts[n]]))
-    const records = cutTexts(page, textOf)
+    const textOf = new Map(holders.map((holder, n) => [holder, texts[n]]))
+    const records = runs.map(({ holder, start, end }) => {
+      const text = textOf.get(holder)
+      if (text === undefined || end > text.length) throw new Error('a view is of another listing')
+      return text.subarray(start, end)
+    })
     return { records, free: createFree(reads, texts), greatestLimit: undefined }
   })
 }
 
-/** The places among a view's segments of those that hold records, in ascending order. */
-function holdersOf(view: View): number[] {
-  const found = new Set<number>()
-  let last: number | undefined
-  for (let n = 0; n < countOf(view); n++) {
-    const holder = holderOf(view, n)
-    // Consecutive records are usually in one segment.
-    if (holder !== last) found.add(holder)
-    last = holder
+/** Records that follow each other in a segment, which are one text. */
+interface Run {
+  /** The place of the segment among those of the view. */
+  readonly holder: number
+  readonly start: number
+  end: number
+}
+
+function runsOf({ segments, places }: View): Run[] {
+  const runs: Run[] = []
+  let last: Run | undefined
+  for (let n = 0; n < places.length; n += 2) {
+    const [holder, extent] = [places[n] ?? 0, places[n + 1] ?? 0]
+    const start = extent & 0xffff
+    const end = extent >>> 16 || (segments[2 * holder + 1] ?? 0)
+    if (last?.holder === holder && start === last.end + 1) last.end = end
+    else runs.push((last = { holder, start, end }))
   }
-  return [...found].sort((a, b) => a - b)
-}
-
-/** The bytes of a view's records, and a comma for each. */
-function textBytes(view: View): number {
-  let bytes = 0
-  for (let n = 0; n < countOf(view); n++) bytes += endOf(view, n) - startOf(view, n) + 1
-  return bytes
-}
-
-const holderOf = ({ places }: View, n: number) => places[2 * n] ?? 0
-
-const startOf = ({ places }: View, n: number) => (places[2 * n + 1] ?? 0) & 0xffff
-
-function endOf(view: View, n: number): number {
-  const end = (view.places[2 * n + 1] ?? 0) >>> 16
-  return end === 0 ? (view.segments[2 * holderOf(view, n) + 1] ?? 0) : end
-}
-
-/** The texts of records; consecutive ones of a segment are one text. */
-function cutTexts(view: View, textOf: ReadonlyMap<number, Uint8Array | undefined>): Uint8Array[] {
-  const count = countOf(view)
-  const texts: Uint8Array[] = []
-  for (let n = 0; n < count;) {
-    const holder = holderOf(view, n)
-    const start = startOf(view, n)
-    let end = endOf(view, n)
-    const follows = () => n < count && holderOf(view, n) === holder && startOf(view, n) === end + 1
-    for (n += 1; follows(); n += 1) end = endOf(view, n)
-    const text = textOf.get(holder)
-    if (text === undefined || end > text.length) throw new Error('a view is of another listing')
-    texts.push(text.subarray(start, end))
-  }
-  return texts
+  return runs
 }
