@@ -230,18 +230,18 @@ function isIn(value: string, { from, to }: Interval): boolean {
 /** Collects the values by which records are ordered; without a place, the texts have them. */
 function createKeys(place: Place | undefined) {
   const keys = createFloats()
-  const texts = createDistinct()
+  const codes = new Map<string, number>()
   return {
     keys,
-    texts: texts.all,
+    texts: () => [...codes.keys()],
     readsTexts: place === undefined,
     add(index: SegmentIndex, kept: Uint8Array, values: readonly unknown[] = []) {
-      if (place === undefined) return addValues(keys, texts, kept, values)
+      if (place === undefined) return addValues(keys, codes, kept, values)
       const column = columnOf(index, place)
       if (column.type === 'integer') return addNumbers(keys, kept, column.numbers)
-      const codes = column.values.map((value) => texts.codeOf(value))
+      const ownCodes = column.values.map((value) => codeOf(codes, value))
       for (let n = 0; n < kept.length; n++) {
-        if (kept[n] === 1) keys.add(codes[(column.codes[n] ?? 0) - 1] ?? NaN)
+        if (kept[n] === 1) keys.add(ownCodes[(column.codes[n] ?? 0) - 1] ?? NaN)
       }
     },
   }
@@ -253,7 +253,7 @@ function addNumbers(keys: Floats, kept: Uint8Array, numbers: Float64Array): void
 
 function addValues(
   keys: Floats,
-  texts: Distinct,
+  codes: Map<string, number>,
   kept: Uint8Array,
   values: readonly unknown[],
 ): void {
@@ -261,23 +261,15 @@ function addValues(
     if (kept[n] === 0) continue
     const value = values[n]
     if (typeof value === 'number') keys.add(value)
-    else keys.add(typeof value === 'string' ? texts.codeOf(value) : NaN)
+    else keys.add(typeof value === 'string' ? codeOf(codes, value) : NaN)
   }
 }
 
-type Distinct = ReturnType<typeof createDistinct>
-
-/** Numbers distinct texts. */
-function createDistinct() {
-  const codes = new Map<string, number>()
-  return {
-    codeOf(text: string): number {
-      let code = codes.get(text)
-      if (code === undefined) codes.set(text, (code = codes.size))
-      return code
-    },
-    all: () => [...codes.keys()],
-  }
+/** The number of a text among distinct ones. */
+function codeOf(codes: Map<string, number>, text: string): number {
+  let code = codes.get(text)
+  if (code === undefined) codes.set(text, (code = codes.size))
+  return code
 }
 
 type Floats = ReturnType<typeof createFloats>
