@@ -67,28 +67,21 @@ export async function mergeListing(
   const entries: DirectoryEntry[] = []
   const types = createTypes(shape, merge)
 
-  async function mergeWindow(window: Window): Promise<void> {
-    const { old, records } = window
-    const lost = goneIn(window, gone)
-    out.addMerge({ companyId, entries, parts: planMerge(shape, old, records, lost) })
-    types.count(window)
-    if (out.isFull()) await out.flush()
-  }
-
   async function mergeUpTo(end: RecordPlace | undefined, all: readonly OldSegment[]) {
+    types.lose(all)
     let old = all
     // The records of the first segment that have been merged.
     let merged: readonly number[] = []
     let isMore: boolean
     do {
       const { records, rest } = await takeBefore(shape, puts, end)
-      // If there are too many new records, the window ends before the next one.
+      types.gain(records)
+      // If there are too many new records, those of a segment may be merged in two steps.
       const { whole, before, after } = splitAt(shape, old, rest)
-      await mergeWindow({
-        old: old.slice(0, before.length > 0 ? whole + 1 : whole),
-        elsewhere: new Set([...merged, ...after]),
-        records,
-      })
+      const some = old.slice(0, before.length > 0 ? whole + 1 : whole)
+      const lost = goneIn(some, gone, [...merged, ...after])
+      out.addMerge({ companyId, entries, parts: planMerge(shape, some, records, lost) })
+      if (out.isFull()) await out.flush()
       merged = before
       old = old.slice(whole)
       isMore = rest !== undefined
@@ -129,14 +122,6 @@ async function windowsOf(
 /** Whether a listing is merged at once. */
 export const isShort = (leaves: readonly DirectoryEntry[]): boolean =>
   leaves.length <= windowMax.segments && sumOf(leaves).bytes <= windowMax.bytes
-
-/** What is merged at a time. */
-interface Window {
-  readonly old: readonly OldSegment[]
-  /** The ids of records of its first and its last segment that other windows merge. */
-  readonly elsewhere: ReadonlySet<number>
-  readonly records: readonly ListedRecord[]
-}
 
 /** The next new record if it is before a place. */
 function nextBefore(
@@ -179,9 +164,13 @@ function splitAt(shape: ListingShape, old: readonly OldSegment[], end: RecordPla
   return { whole, before: [...index.ids.slice(0, after)], after: [...index.ids.slice(after)] }
 }
 
-/** The ids of the records of a window's segments that are not kept in it. */
-function goneIn({ old, elsewhere }: Window, gone: ReadonlySet<number>): ReadonlySet<number> {
-  if (elsewhere.size === 0) return gone
+/** The ids of the records of segments that are not kept, nor merged elsewhere. */
+function goneIn(
+  old: readonly OldSegment[],
+  gone: ReadonlySet<number>,
+  elsewhere: readonly number[],
+): ReadonlySet<number> {
+  if (elsewhere.length === 0) return gone
   const lost = old.flatMap(({ index }) => [...index.ids].filter((id) => gone.has(id)))
   return new Set([...elsewhere, ...lost])
 }
@@ -195,30 +184,24 @@ function createTypes(
   const types = parseMeta(listing?.head.meta ?? '[]')
   let left = gone.size
   return {
-    count({ old, elsewhere, records }: Window): void {
-      if (metaColumn === undefined) return
-      const isGone = (id: number) => gone.has(id) && !elsewhere.has(id)
-      for (const type of left === 0 ? [] : typesIn(old, isGone, metaColumn)) {
-        addToCount(types, type, -1)
-        left -= 1
+    /** Takes the records of segments that are gone. */
+    lose(old: readonly OldSegment[]): void {
+      if (metaColumn === undefined || left === 0) return
+      for (const { index } of old) {
+        const values = elementOf(index.columns, metaColumn)
+        for (const [n, id] of index.ids.entries()) {
+          if (!gone.has(id)) continue
+          addToCount(types, valueAt(values, n), -1)
+          left -= 1
+        }
       }
+    },
+    gain(records: readonly ListedRecord[]): void {
       for (const [type, count] of typesOf(shape, records)) addToCount(types, type, count)
       // Each record that is still to be removed may be the last one of its type.
       if (types.size > metaTypesMax + left) throw tooManyTypes(shape, companyId, [...types.keys()])
     },
     meta: () => metaOf(shape, types),
-  }
-}
-
-/** The types of the records that are gone from segments. */
-function* typesIn(
-  old: readonly OldSegment[],
-  isGone: (id: number) => boolean,
-  metaColumn: number,
-): Generator {
-  for (const { index } of old) {
-    const values = elementOf(index.columns, metaColumn)
-    for (let n = 0; n < index.count; n++) if (isGone(index.ids[n] ?? 0)) yield valueAt(values, n)
   }
 }
 
