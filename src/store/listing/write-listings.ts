@@ -92,16 +92,19 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
 
   return {
     addMerge(merged: PlannedMerge): void {
-      const touched = merged.parts.flatMap((part) => ('kept' in part ? [] : part.old))
-      const last = steps.at(-1)
-      const isBehindOther = last !== undefined && 'parts' in last
+      const { companyId, parts } = merged
+      const runs = parts.filter((part) => 'puts' in part)
+      const isBehindOther = 'parts' in (steps.at(-1) ?? {})
+      const needsTexts = runs.some(({ old }) => old.length > 0)
       // What needs no texts is encoded immediately, since that takes less memory.
-      if (touched.length === 0 && !isBehindOther) return merge(merged, new Map())
-      for (const { entry, index } of touched) {
-        needed.push({ companyId: merged.companyId, segment: entry.segment })
-        bytes += entry.bytes + index.bytes
+      if (!needsTexts && !isBehindOther) return merge(merged, new Map())
+      for (const { old, puts } of runs) {
+        for (const { entry, index } of old) {
+          needed.push({ companyId, segment: entry.segment })
+          bytes += entry.bytes + index.bytes
+        }
+        for (const { text } of puts) bytes += text.length
       }
-      bytes += putBytesOf(merged)
       steps.push(merged)
     },
     /** Adds a segment of a listing; returns its entry of the directory. */
@@ -139,16 +142,6 @@ function headOf(
 
 /** The texts of segments, by their numbers. */
 type Texts = ReadonlyMap<number, Uint8Array>
-
-/** The bytes of the records that a merge puts into a listing. */
-function putBytesOf({ parts }: PlannedMerge): number {
-  let bytes = 0
-  for (const part of parts) {
-    if ('kept' in part) continue
-    for (const { text } of part.puts) bytes += text.length
-  }
-  return bytes
-}
 
 async function readTexts(tables: ListingTables, keys: readonly SegmentKey[]): Promise<Texts> {
   const texts = new Map<number, Uint8Array>()
