@@ -3,7 +3,6 @@
 
 import { attributesShape } from '../listing/shape.ts'
 import type { CompanyRow, ListingLookups, TraceRow } from '../listing/tables.ts'
-import { splitTexts } from '../record-texts.ts'
 import { createPace } from '../serving/pace.ts'
 import { type CompanyTexts, readCompanyTexts } from './company-texts.ts'
 import { changedListings, passedMax } from './changed-listings.ts'
@@ -37,11 +36,13 @@ async function addKnown(reading: Reading): Promise<void> {
   for await (const states of allCompanies(reading)) {
     const present = await readCompanyTexts(reading, states, span.until)
     const traced = await lastTraces(tables, present, span.until)
-    const all = { ...present, ...ofCompanies, kind: 'put', listingVersion: 0 } as const
-    const versionOf = (n: number) =>
-      Math.max(present.versions[n] ?? 0, traced.get(present.ids[n] ?? 0) ?? 0)
+    const { ids, versions, texts } = present
+    const lengths = texts.map((text) => Buffer.byteLength(text))
+    const joined = { ids, lengths, texts: Buffer.from(texts.join()) }
+    const all = { ...ofCompanies, ...joined, kind: 'put', listingVersion: 0 } as const
+    const versionOf = (n: number) => Math.max(versions[n] ?? 0, traced.get(ids[n] ?? 0) ?? 0)
     for (const change of cutByVersion(all, versionOf)) page.add(change)
-    passed += states.length - present.ids.length
+    passed += states.length - ids.length
     const companyId = states.at(-1)?.id ?? 0
     if (passed > passedMax) page.cut({ listing, version: 0, companyId, record: undefined })
     if (page.isFull()) return
@@ -106,9 +107,8 @@ async function addChanged(reading: Reading): Promise<void> {
     const ids = changed.map(({ companyId }) => companyId).sort((a, b) => a - b)
     const states = await tables.statesById(ids)
     const textsAt = async (version: number) => {
-      const { ids: known, lengths, texts } = await readCompanyTexts(reading, states, version)
-      const split = splitTexts(texts, lengths)
-      return new Map(known.map((id, n) => [id, split[n]]))
+      const { ids: known, texts } = await readCompanyTexts(reading, states, version)
+      return new Map(known.map((id, n) => [id, texts[n]]))
     }
     const present = await textsAt(span.until)
     const former = isKnown ? await textsAt(span.since) : undefined
@@ -120,16 +120,16 @@ async function addChanged(reading: Reading): Promise<void> {
       const text = present.get(id)
       const was = former?.get(id)
       if (text === undefined && was === undefined && isKnown && !erased.has(id)) continue
-      const isSame = text !== undefined && was !== undefined && Buffer.compare(text, was) === 0
-      if (isSame && !put.has(id)) continue
+      if (text !== undefined && text === was && !put.has(id)) continue
+      const bytes = text === undefined ? undefined : Buffer.from(text)
       page.add({
         ...ofCompanies,
         ids: [id],
         listingVersion: version,
         version: Math.max(version, last.get(id) ?? 0),
         kind: text !== undefined ? 'put' : erased.has(id) ? 'erase' : 'remove',
-        lengths: [text?.length ?? 0],
-        texts: text,
+        lengths: [bytes?.length ?? 0],
+        texts: bytes,
       })
       if (page.isFull()) return
     }

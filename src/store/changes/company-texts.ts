@@ -16,10 +16,7 @@ export interface CompanyTexts {
   readonly ids: readonly number[]
   /** The versions in which they became known, or in which what sources say last changed. */
   readonly versions: readonly number[]
-  /** The bytes of each text. */
-  readonly lengths: readonly number[]
-  /** Joined by commas. */
-  readonly texts: Buffer
+  readonly texts: readonly string[]
 }
 
 /** @param states of companies, all of each. */
@@ -48,6 +45,5 @@ export async function readCompanyTexts(
   const versions = identities.map(({ id, since }) => {
     return Math.max(since, said.get(id)?.version ?? 0)
   })
-  const lengths = texts.map((text) => Buffer.byteLength(text))
-  return { ids, versions, lengths, texts: Buffer.from(texts.join()) }
+  return { ids, versions, texts }
 }

@@ -3,7 +3,6 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
-import type { RegistryState } from '../reading.ts'
 import { sumOf } from '../listing/directory.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
@@ -38,7 +37,7 @@ export async function readChanges(
   const { companyId } = asked
   const span = { since: since.version, until: until.version, earliest: registry.earliestVersion }
   const page = createPage(asked.limit)
-  const reading = { registry, tables, span, asked, page }
+  const reading = { tables, span, asked, page }
   for (const resource of listingsFrom(asked)) {
     await (resource === undefined ? addCompanies(reading) : addRecords(reading, resource))
     if (page.isFull()) break
@@ -72,7 +71,6 @@ function notingTexts(tables: ListingLookups, texts: Uint8Array[]): ListingLookup
 
 /** What a page is made with. */
 export interface Reading {
-  readonly registry: RegistryState
   readonly tables: ListingLookups
   readonly span: KnownSpan
   readonly asked: ChangesRequest
