@@ -220,7 +220,7 @@ export function buildDirectory(
   let upper = entries
   for (; upper.length > entriesMax; level += 1) {
     const lower = level
-    upper = groupsOf(upper).map((group) => {
+    upper = Array.from(inBatches(upper, entriesMax, endsGroup, 1), (group) => {
       const encoded = encodeDirectory({ level: lower, entries: group })
       const same = byContent.get(encoded)
       if (same !== undefined) return same
@@ -235,18 +235,7 @@ export function buildDirectory(
 /** Groups end at multiples of this, so that an insertion leaves the other groups as they are. */
 const groupLength = 128
 
-function groupsOf(entries: readonly DirectoryEntry[]): DirectoryEntry[][] {
-  const groups: DirectoryEntry[][] = []
-  let group: DirectoryEntry[] = []
-  for (const entry of entries) {
-    group.push(entry)
-    if (entry.segment % groupLength !== 0 && group.length < entriesMax) continue
-    groups.push(group)
-    group = []
-  }
-  if (group.length > 0) groups.push(group)
-  return groups
-}
+const endsGroup = ({ segment }: DirectoryEntry) => Number(segment % groupLength === 0)
 
 /** The records and bytes of segments or nodes, and the largest record. */
 export function sumOf(group: readonly DirectoryEntry[]) {
