@@ -162,28 +162,22 @@ async function findAllNew(
   open: ReadonlyMap<number, OpenListing>,
   { isGiven }: Comparison,
 ): Promise<ReadonlySet<number>> {
-  const { plan, shape } = context
+  const { tables, plan, shape } = context
   const found = new Set<number>()
   if (plan.isSnapshot || !isGiven || shape === attributesShape || recordedBefore(context))
     return found
   for (const { companyId, ids } of batch) {
     const leaves = open.get(companyId)?.leaves ?? []
     if (isShort(leaves) || leaves.length < ids.length * segmentsPerRow) continue
-    if (!(await hasAny(context, companyId, ids))) found.add(companyId)
+    found.add(companyId)
+    for (const some of inBatches(ids, idsAtOnce)) {
+      const listed = await tables.whereListed(shape.listing, some)
+      if (!listed.some((one) => one.companyId === companyId)) continue
+      found.delete(companyId)
+      break
+    }
   }
   return found
-}
-
-async function hasAny(
-  { tables, shape }: ImportContext,
-  companyId: number,
-  ids: readonly number[],
-): Promise<boolean> {
-  for (const some of inBatches(ids, idsAtOnce)) {
-    const listed = await tables.whereListed(shape.listing, some)
-    if (listed.some((one) => one.companyId === companyId)) return true
-  }
-  return false
 }
 
 /** Compares the rows of a company with its listing. */
