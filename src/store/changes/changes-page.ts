@@ -1,6 +1,6 @@
-// Collects a page of changes: one more than fits, to know whether there is another page.
+// Collects a page of changes, until one does not fit: then there is another page.
 
-import type { Change, ChangesPage, ChangesPlace } from '../changes.ts'
+import type { Change, ChangesPlace } from '../changes.ts'
 import type { ListingLookups, TextRange } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
 import { firstOf, type RecordChange } from './cut-change.ts'
@@ -18,60 +18,50 @@ export function createPage(limit: number) {
   const changes: FoundChange[] = []
   let count = 0
   let bytesLeft = bytesMax
-  let cutAt: ChangesPlace | undefined
-  const isOver = () => count > limit || (bytesLeft < 0 && count > 1)
+  let next: ChangesPlace | undefined
   return {
+    /** Adds a change, or the records of it that fit: at least one on a page. */
     add(change: FoundChange): void {
+      if (next !== undefined) return
       const { length } = change.ids
+      const fitting = countFitting(change, limit - count, bytesLeft, count === 0)
+      if (fitting > 0) changes.push(firstOf(change, fitting))
+      count += fitting
       bytesLeft -= (change.texts?.length ?? 0) + length * envelopeBytes
-      count += length
-      changes.push(change)
+      const last = changes.at(-1)
+      if (fitting < length && last !== undefined) next = placeOf(last)
     },
     /** Ends the page after a place, although it is not full. */
     cut(place: ChangesPlace): void {
-      cutAt = place
+      next ??= place
     },
-    isFull: () => isOver() || cutAt !== undefined,
-    /** How many more changes fit, and how many bytes; at least one. */
+    isFull: () => next !== undefined,
+    /** How many more changes fit, and the next one, and how many bytes; at least one. */
     left: () => ({ limit: limit + 1 - count, bytesMax: Math.max(1, bytesLeft) }),
     /** Reads the texts of the changes on the page. */
-    async finish(
-      tables: Pick<ListingLookups, 'textRanges'>,
-    ): Promise<Pick<ChangesPage, 'changes' | 'next'>> {
-      const most = bytesLeft < 0 ? Math.min(limit, countFitting(changes)) : limit
-      const fitting = isOver() ? firstChanges(changes, most) : changes
-      const last = fitting.at(-1)
-      return {
-        changes: await withTexts(tables, fitting),
-        next: isOver() && last !== undefined ? placeOf(last) : cutAt,
-      }
-    },
+    finish: async (tables: Pick<ListingLookups, 'textRanges'>) => ({
+      changes: await withTexts(tables, changes),
+      next,
+    }),
   }
 }
 
-/** How many records fit into a page's bytes; at least one. */
-function countFitting(changes: readonly FoundChange[]): number {
+/** How many of the first records of a change fit; at least one if it is the first of the page. */
+function countFitting(
+  { ids, lengths, texts }: FoundChange,
+  limit: number,
+  bytesLeft: number,
+  isFirst: boolean,
+): number {
+  const whole = (texts?.length ?? 0) + ids.length * envelopeBytes
+  if (ids.length <= limit && whole <= bytesLeft) return ids.length
   let [count, bytes] = [0, 0]
-  for (const { lengths } of changes) {
-    for (const length of lengths) {
-      bytes += length + 1 + envelopeBytes
-      if (bytes > bytesMax && count > 0) return count
-      count += 1
-    }
+  for (const length of lengths) {
+    bytes += length + 1 + envelopeBytes
+    if (count === limit || (bytes > bytesLeft && !(isFirst && count === 0))) break
+    count += 1
   }
   return count
-}
-
-function firstChanges(changes: readonly FoundChange[], count: number): readonly FoundChange[] {
-  const first: FoundChange[] = []
-  let left = count
-  for (const change of changes) {
-    if (left === 0) break
-    const part = firstOf(change, left)
-    first.push(part)
-    left -= part.ids.length
-  }
-  return first
 }
 
 function placeOf({ listing, listingVersion, companyId, ids, sorts }: FoundChange): ChangesPlace {
