@@ -144,10 +144,9 @@ function growthOf(
   kept: readonly ListedRecord[],
   puts: readonly ListedRecord[],
 ): Growth {
-  const [firstKept, firstPut] = [kept[0], puts[0]]
-  if (firstKept === undefined) return growthOfNew(shape)
-  const [lastKept, lastPut] = [kept.at(-1), puts.at(-1)]
-  if (firstPut === undefined || lastPut === undefined || lastKept === undefined) return 'within'
-  if (compareOrder(shape, lastKept, firstPut) < 0) return 'end'
-  return compareOrder(shape, lastPut, firstKept) < 0 ? 'front' : 'within'
+  const isBefore = (a: RecordPlace | undefined, b: RecordPlace | undefined) =>
+    a !== undefined && b !== undefined && compareOrder(shape, a, b) < 0
+  if (kept.length === 0) return growthOfNew(shape)
+  if (isBefore(kept.at(-1), puts[0])) return 'end'
+  return isBefore(puts.at(-1), kept[0]) ? 'front' : 'within'
 }
