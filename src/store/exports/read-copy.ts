@@ -1,16 +1,19 @@
-// Reads all records of a listing at a version, company by company, a part at a time: in whole
-// segments, without looking at their records.
+// Reads all records of a resource at a version, company by company, a part at a time: in whole
+// segments, without looking at their records. Companies are read as changes since nothing was known.
 
 import type { Resource } from '../../resources/resource.ts'
 import type { HistoryPoint, NamedPoint, NoChanges } from '../changes.ts'
 import { findSpan } from '../changes/find-span.ts'
+import { readChanges } from '../changes/read-changes.ts'
 import { decodeDirectory, findRange } from '../listing/directory.ts'
-import { shapeOf } from '../listing/shape.ts'
+import { attributesShape, shapeOf } from '../listing/shape.ts'
 import type { SegmentKey } from '../listing/tables.ts'
+import { splitTexts } from '../record-texts.ts'
 import type { Snapshot } from '../sql/database.ts'
 
 export interface CopyRequest {
-  readonly resource: Resource
+  /** Undefined for companies. */
+  readonly resource: Resource | undefined
   readonly until: NamedPoint
   /** Only what follows this place. */
   readonly after: CopyPlace | undefined
@@ -44,11 +47,16 @@ const [companiesAtFirst, companiesAtOnce] = [50, 800]
 /** How far a directory is followed at once. */
 const recordsAtOnce = 2_000
 
+/** How many companies are read at once. */
+const companiesLimit = 2_000
+
 /** A part of a copy; or why there is none. */
 export async function readCopy(
   snapshot: Snapshot,
-  { resource, until, after }: CopyRequest,
+  request: CopyRequest,
 ): Promise<CopyPart | NoChanges> {
+  const { resource, until, after } = request
+  if (resource === undefined) return readCompanies(snapshot, request)
   const registry = await snapshot.registry()
   const span = await findSpan(snapshot, registry, { since: { version: 0 }, until })
   if ('none' in span) return span
@@ -59,6 +67,31 @@ export async function readCopy(
     return { companyId, records: counts[n] ?? 0, texts }
   })
   return { until: span.until, copied, next }
+}
+
+async function readCompanies(
+  snapshot: Snapshot,
+  { until, after }: CopyRequest,
+): Promise<CopyPart | NoChanges> {
+  const { listing } = attributesShape
+  const page = await readChanges(snapshot, {
+    since: { version: 0, lineage: '' },
+    until,
+    after: after && { listing, version: 0, companyId: after.companyId, record: undefined },
+    hasCompanies: true,
+    resources: [],
+    companyId: undefined,
+    limit: companiesLimit,
+  })
+  if ('none' in page) return page
+  const copied = page.changes.flatMap(({ ids, lengths, texts }) => {
+    if (texts === undefined) throw new Error('a company that is gone has no text')
+    return splitTexts(texts, lengths).map((text, n): CopiedRecords => {
+      return { companyId: ids[n] ?? 0, records: 1, texts: text }
+    })
+  })
+  const next = page.next && { companyId: page.next.companyId, records: 0 }
+  return { until: page.until, copied, next }
 }
 
 /** The segments of the next part, with the numbers of their records. */

@@ -8,17 +8,9 @@ import { join } from 'node:path'
 import { OperatorError } from '../../config/operator-error.ts'
 import { flush, privateFolderMode, privateMode } from '../../files/new-file.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type {
-  Change,
-  ChangesPage,
-  ChangesPlace,
-  HistoryPoint,
-  NamedPoint,
-  NoChanges,
-} from '../changes.ts'
+import type { HistoryPoint, NamedPoint } from '../changes.ts'
 import type { StoreReader } from '../serving/store-reader.ts'
 import { companiesScope } from '../keys.ts'
-import { splitTexts } from '../record-texts.ts'
 import {
   exportedVersions,
   isInHistory,
@@ -28,7 +20,7 @@ import {
   versionPattern,
 } from './folder.ts'
 import { type ExportedResource, type Manifest, manifestName, withheldName } from './manifest.ts'
-import type { CopiedRecords, CopyPart, CopyPlace } from './read-copy.ts'
+import type { CopyPart } from './read-copy.ts'
 import { createOutput, type OutputOptions } from './resource-output.ts'
 import { companyRows, recordRows } from './row-writer.ts'
 
@@ -46,9 +38,6 @@ interface ExportPlan extends Omit<OutputOptions, 'partial'> {
 }
 
 const durable = { flush: true, mode: privateMode }
-
-/** How many companies are read at once. */
-const pageLength = 2_000
 
 /**
  * Writes a copy, unless the folder has the same one: then there is nothing to do, as on a night
@@ -190,52 +179,28 @@ async function writeAll(
   }
 }
 
-/** The records of a resource, or the companies, as changes since the empty registry. */
+/**
+ * The records of a resource, or the companies, a part at a time.
+ *
+ * @throws OperatorError if there is no such version, or it was pruned meanwhile.
+ */
 async function* partsOf(
   store: StoreReader,
   resource: Resource | undefined,
   named: NamedPoint,
-): AsyncGenerator<Omit<CopyPart, 'next'>> {
-  if (resource !== undefined) {
-    yield* pagesOf(named, (until, after: CopyPlace | undefined) =>
-      store.readCopy({ resource, until, after }),
-    )
-    return
-  }
-  const since = { version: 0, lineage: '' }
-  const asked = { since, hasCompanies: true, resources: [], companyId: undefined }
-  const pages = pagesOf(named, (until, after: ChangesPlace | undefined) =>
-    store.readChanges({ ...asked, limit: pageLength, until, after }),
-  )
-  for await (const { until, changes } of pages) {
-    yield { until, copied: changes.flatMap(companiesIn) }
-  }
-}
-
-function companiesIn({ ids, lengths, texts }: Change): readonly CopiedRecords[] {
-  if (texts === undefined) throw new Error('a company that is gone has no text')
-  return splitTexts(texts, lengths).map((text, n) => {
-    return { companyId: ids[n] ?? 0, records: 1, texts: text }
-  })
-}
-
-/** @throws OperatorError if there is no such version, or it was pruned meanwhile. */
-async function* pagesOf<Page extends Pick<ChangesPage, 'until'> & { readonly next: unknown }>(
-  named: NamedPoint,
-  read: (until: NamedPoint, after: Page['next'] | undefined) => Promise<Page | NoChanges>,
-): AsyncGenerator<Page> {
-  let [until, after]: [NamedPoint, Page['next'] | undefined] = [named, undefined]
+): AsyncGenerator<CopyPart> {
+  let [until, after]: [NamedPoint, CopyPart['next']] = [named, undefined]
   for (;;) {
-    const page = await read(until, after)
-    if ('none' in page) {
-      const { version, earliestVersion } = page.registry
+    const part = await store.readCopy({ resource, until, after })
+    if ('none' in part) {
+      const { version, earliestVersion } = part.registry
       throw new OperatorError(
-        `version ${page.version} cannot be exported; name one from ${earliestVersion} to ` +
+        `version ${part.version} cannot be exported; name one from ${earliestVersion} to ` +
           String(version),
       )
     }
-    yield page
-    if (page.next === undefined) return
-    ;({ until, next: after } = page)
+    yield part
+    if (part.next === undefined) return
+    ;({ until, next: after } = part)
   }
 }

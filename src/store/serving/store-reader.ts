@@ -75,7 +75,7 @@ export function createStoreReader(access: ReadingAccess, own: OwnReading) {
     /** A page of what has changed between two versions. */
     readChanges: (asked: ChangesRequest) =>
       inCompanies(asked.companyId, (snapshot) => readChanges(snapshot, asked)),
-    /** A part of all records of a resource at a version. */
+    /** A part of all records of a resource, or of all companies, at a version. */
     readCopy: (asked: CopyRequest) =>
       inCompanies(undefined, (snapshot) => readCopy(snapshot, asked)),
     readVersions: (range: VersionRange) => inRegistry((snapshot) => readVersions(snapshot, range)),
