@@ -111,22 +111,21 @@ async function changesIn(
   const isIn = (place: RecordPlace) =>
     (part.after === undefined || compareOrder(shape, place, part.after) > 0) &&
     (part.end === undefined || compareOrder(shape, place, part.end) <= 0)
-  const gone = new Map<number, RecordPlace>()
+  /** What was there: places only, if traces alone know of it. */
+  const gone = new Map<number, RecordPlace | Entry>()
   for (const trace of traces.values()) {
     const isGone = trace.kind === 'remove' || trace.kind === 'erase'
     if (isGone && isIn(trace)) gone.set(trace.id, trace)
   }
   if (part.was.leaves.length === 0 && gone.size === 0) return allOf(source, states, part)
-  const before = new Map<number, Entry>()
-  for (const entry of entriesOf(part.was)) if (isIn(entry)) before.set(entry.id, entry)
-  for (const [id, entry] of before) gone.set(id, entry)
+  for (const entry of entriesOf(part.was)) if (isIn(entry)) gone.set(entry.id, entry)
   const found: (RecordPlace & { readonly change: RecordChange })[] = []
   for (const entry of entriesOf(part.is)) {
     if (!isIn(entry)) continue
     const { id, sort } = entry
+    const before = gone.get(id)
     gone.delete(id)
-    const isSame = isFormerKnown && traces.get(id)?.kind !== 'put' && areSame(before.get(id), entry)
-    if (isSame) continue
+    if (isFormerKnown && traces.get(id)?.kind !== 'put' && areSame(before, entry)) continue
     const { segment, from, length } = entry
     const texts = { companyId: states.companyId, segment, from, length }
     const change = { ids: [id], sorts: [sort], lengths: [length], texts }
@@ -182,8 +181,8 @@ function* entriesOf({ leaves, indexes }: Segments): Generator<Entry> {
 }
 
 /** Whether a record is at the same place, with the same text. */
-function areSame(a: Entry | undefined, b: Entry): boolean {
-  return a?.sort === b.sort && hasDigest(a, a.n, b.digests, b.n)
+function areSame(a: RecordPlace | Entry | undefined, b: Entry): boolean {
+  return a?.sort === b.sort && 'digests' in a && hasDigest(a, a.n, b.digests, b.n)
 }
 
 /** Of the records that are gone from one place, those that are not at another one. */
