@@ -32,10 +32,6 @@ export function* givenCompanies(staging: Staging): Generator<number> {
   }
 }
 
-/** Whether the registry has, or ever had, a company. */
-const hasCompanies = async (tables: ListingTables) =>
-  (await tables.lastCompanyId(Number.MAX_SAFE_INTEGER)) > 0
-
 /**
  * Copies the registry's companies that rows name into `companies`, and former names into
  * `forgotten`.
@@ -49,7 +45,8 @@ async function copyCompanies(staging: Staging, tables: ListingTables): Promise<v
   for (const ids of inBatches(givenCompanies(staging), batchLength)) {
     copy(await tables.companiesById(ids))
   }
-  if (!staging.facts.hasNames || !(await hasCompanies(tables))) return
+  if (!staging.facts.hasNames) return
+  if ((await tables.lastCompanyId(Number.MAX_SAFE_INTEGER)) === 0) return
   const names = staging.iterate(
     `select distinct jurisdiction, identifier from stage
      where jurisdiction is not null and identifier is not null`,
