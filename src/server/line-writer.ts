@@ -8,138 +8,94 @@ import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { systemCode } from '../config/operator-error.ts'
 
-/** Lines are written once they reach this size, or after this time. */
-const batchBytes = 65_536
+/** Lines are written once they have this many characters, or after this time. */
+const batchLength = 65_536
 const batchMs = 100
 /** The pause after a failed write: a reader is slow for a moment. */
 const retryMs = 20
 /** How long the end of the process may wait for its last lines. */
 const exitMs = 1_000
-/** How many bytes may wait; once lines were dropped, new ones are accepted from half of that on. */
-const backlogBytesMax = 1_048_576
+/** How much may wait, in characters; once lines were dropped, new ones come from half of it on. */
+const backlogMax = 1_048_576
 
-/** Formats the line that takes the place of dropped lines, with their number. */
-type DroppedLine = (count: number) => string
-
-export function createLineWriter(descriptor: number, droppedLine: DroppedLine) {
+/** @param droppedLine makes the line that takes the place of dropped ones, with their number. */
+export function createLineWriter(descriptor: number, droppedLine: (count: number) => string) {
   const output = openOutput(descriptor)
-  const backlog = createBacklog(output.pieceBytesMax, droppedLine)
+  /** The lines that have arrived, and what is left of the batch before them. */
+  let arrived = ''
+  let batch = Buffer.alloc(0)
+  let missing = 0
+  let dropped = 0
   let timer: NodeJS.Timeout | undefined
-  let writing: Promise<void> | undefined
+  let isWriting = false
   let isFailing = false
 
   /** Writes the lines that have arrived: now if they are many, else soon. */
   function writeSoon(): void {
-    if (writing !== undefined || backlog.bytes() === 0) return
-    if (backlog.bytes() >= batchBytes && !isFailing) void flush()
-    else timer ??= setTimeout(() => void flush(), isFailing ? retryMs : batchMs).unref()
+    if (isWriting || (batch.length === 0 && arrived === '')) return
+    if (arrived.length >= batchLength && !isFailing) void writeBatch()
+    else timer ??= setTimeout(() => void writeBatch(), isFailing ? retryMs : batchMs).unref()
   }
 
-  function flush(): Promise<void> {
+  async function writeBatch(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    writing ??= writeArrived().then(() => {
-      writing = undefined
-      writeSoon()
-    })
-    return writing
-  }
-
-  /** Lines that arrive meanwhile are of the next batch: many short writes cost far more. */
-  async function writeArrived(): Promise<void> {
-    let left = backlog.bytes()
+    isWriting = true
+    // Lines that arrive meanwhile are of the next batch: many short writes cost far more.
+    if (batch.length === 0) takeArrived()
     try {
-      while (left > 0) {
-        const written = await output.write(backlog.next())
-        backlog.take(written)
-        left -= written
-      }
+      while (batch.length > 0) batch = batch.subarray(await output.write(output.pieceOf(batch)))
       isFailing = false
     } catch {
       isFailing = true
     }
+    isWriting = false
+    if (batch.length + arrived.length <= backlogMax / 2) noteDropped()
+    writeSoon()
   }
 
-  return {
-    write(line: string): void {
-      backlog.add(line)
-      writeSoon()
-    },
-    /** The number of lines dropped so far. */
-    dropped: backlog.dropped,
-    /** Writes the remaining lines synchronously, as far as possible without an event loop. */
-    writeLast(): void {
-      backlog.noteDropped()
-      // Another thread is writing this piece and will finish it.
-      if (writing !== undefined) backlog.skip()
-      const until = performance.now() + exitMs
-      while (backlog.bytes() > 0) {
-        try {
-          backlog.take(output.writeSync(backlog.next()))
-        } catch (error) {
-          if (systemCode(error) !== 'EAGAIN' || performance.now() > until) return
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
-        }
-      }
-    },
-  }
-}
-
-/**
- * Lines that wait, joined into pieces, in order of arrival.
- *
- * @param pieceBytesMax bounds a piece of whole lines; a longer line is a piece of its own.
- */
-function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
-  const pieces: { text: string; bytes: number }[] = []
-  /** The rest of the piece that is being written. */
-  let current = Buffer.alloc(0)
-  let bytes = 0
-  let missing = 0
-  let dropped = 0
-
-  function append(line: string, lineBytes: number): void {
-    const last = pieces.at(-1)
-    if (last !== undefined && last.bytes + lineBytes <= pieceBytesMax) {
-      last.text += line
-      last.bytes += lineBytes
-    } else pieces.push({ text: line, bytes: lineBytes })
-    bytes += lineBytes
+  function takeArrived(): void {
+    batch = Buffer.concat([batch, Buffer.from(arrived)])
+    arrived = ''
   }
 
   /** Adds a line with the number of dropped lines, if there are any. */
   function noteDropped(): void {
-    if (missing === 0) return
-    const line = droppedLine(missing)
+    if (missing > 0) arrived += droppedLine(missing)
     missing = 0
-    append(line, Buffer.byteLength(line))
-  }
-
-  function take(written: number): void {
-    current = current.subarray(written)
-    bytes -= written
-    if (bytes <= backlogBytesMax / 2) noteDropped()
   }
 
   return {
-    add(line: string): void {
-      const lineBytes = Buffer.byteLength(line)
+    write(line: string): void {
       // Once a line is dropped, so are all others until many fit: one gap, not hundreds.
-      if (missing > 0 || bytes + lineBytes > backlogBytesMax) {
+      if (missing > 0 || batch.length + arrived.length + line.length > backlogMax) {
         missing += 1
         dropped += 1
-      } else append(line, lineBytes)
+      } else arrived += line
+      writeSoon()
     },
-    /** The bytes to write next, the same until they are taken; none if none wait. */
-    next(): Buffer {
-      if (current.length === 0) current = Buffer.from(pieces.shift()?.text ?? '')
-      return current
-    },
-    take,
-    skip: () => take(current.length),
-    noteDropped,
-    bytes: () => bytes,
+    /** The number of lines dropped so far. */
     dropped: () => dropped,
+    /** Writes the remaining lines synchronously, as far as possible without an event loop. */
+    writeLast(): void {
+      // Another thread is writing this piece and will finish it.
+      if (isWriting) batch = batch.subarray(output.pieceOf(batch).length)
+      noteDropped()
+      takeArrived()
+      writeAllNow(output, batch)
+    },
+  }
+}
+
+function writeAllNow({ pieceOf, writeSync }: Output, batch: Buffer): void {
+  const until = performance.now() + exitMs
+  for (let rest = batch; rest.length > 0;) {
+    try {
+      rest = rest.subarray(writeSync(pieceOf(rest)))
+    } catch (error) {
+      if (systemCode(error) !== 'EAGAIN' || performance.now() > until) return
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
+    }
   }
 }
 
@@ -150,8 +106,15 @@ const writeAsync = promisify(write)
  * whole (PIPE_BUF on Linux), and so keeps lines whole. Writes to a file are always whole.
  */
 const pipePieceBytes = 4_096
-/** A batch fits into one write. */
-const filePieceBytes = 131_072
+
+/** The bytes to write at once to a pipe: whole lines, unless one is longer than such a piece. */
+function pieceOfPipe(batch: Buffer): Buffer {
+  if (batch.length <= pipePieceBytes) return batch
+  const end = batch.lastIndexOf('\n', pipePieceBytes - 1)
+  return batch.subarray(0, (end < 0 ? batch.indexOf('\n') : end) + 1)
+}
+
+type Output = ReturnType<typeof openOutput>
 
 /**
  * Opens standard output, or another descriptor. Its writes return the number of bytes written, or
@@ -166,7 +129,7 @@ function openOutput(descriptor: number) {
   const opened = isFile ? descriptor : reopen(descriptor)
   const writeNow = (bytes: Uint8Array) => writeSync(opened, bytes)
   return {
-    pieceBytesMax: isFile ? filePieceBytes : pipePieceBytes,
+    pieceOf: isFile ? (batch: Buffer) => batch : pieceOfPipe,
     // Waking a thread for each piece costs 4 us a request; what was opened again never waits.
     write:
       opened === descriptor
