@@ -10,6 +10,7 @@ import {
   variableOf,
 } from '../config/settings.ts'
 import { OperatorError } from '../config/operator-error.ts'
+import { advise } from '../text/nearest.ts'
 import type { ServerContext } from '../server/server.ts'
 import { type KnownOption, parseArguments, type ParsedArguments } from './arguments.ts'
 import type { Output } from './output.ts'
@@ -47,9 +48,11 @@ export interface Command {
   readonly takesWords?: false
   /** Runs even if a setting is invalid. */
   readonly takesBadSettings?: true
-  /** Resolves to the exit code. */
-  run(input: Input, context: CommandContext): Promise<number>
+  readonly run: Run
 }
+
+/** Resolves to the exit code. */
+type Run = (input: Input, context: CommandContext) => Promise<number>
 
 /** The error of a command that has changed something before: an interruption says so. */
 export function keepingChanges(error: unknown, { signal }: CommandContext): unknown {
@@ -126,14 +129,27 @@ export function print(
   else stdout.writeLines(...lines)
 }
 
-/** The error for an action that a command does not have, or that is missing. */
-export function unknownAction(
+/**
+ * Makes a command run the action that its first word names, with the other words.
+ *
+ * @param usual runs if there is no word; without it, there must be an action.
+ * @param otherwise the advice on any other word; by default, the nearest action.
+ */
+export function byAction(
   command: string,
-  action: string | undefined,
-  advice: string,
-): UsageError {
-  const fault = action === undefined ? 'needs an action' : `has no action ${action}`
-  return new UsageError(`${command} ${fault}; ${advice}`)
+  actions: Readonly<Record<string, Run>>,
+  usual?: Run,
+  otherwise?: string,
+): Run {
+  return (input, context) => {
+    const [action = '', ...words] = input.words
+    if (input.words.length === 0 && usual !== undefined) return usual(input, context)
+    const run = Object.hasOwn(actions, action) ? actions[action] : undefined
+    if (run !== undefined) return run({ ...input, words }, context)
+    const fault = input.words.length === 0 ? 'needs an action' : `has no action ${action}`
+    const advice = otherwise ?? advise(input.words[0], Object.keys(actions))
+    throw new UsageError(`${command} ${fault}; ${advice}`)
+  }
 }
 
 /** @throws UsageError if a command or an action that takes options only has words. */

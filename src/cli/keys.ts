@@ -22,13 +22,13 @@ import type { StoreInspector } from '../store/inspecting.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { lockWait, storeOf } from './progress.ts'
 import {
+  byAction,
   type Command,
   type CommandContext,
   type Input,
   keepingChanges,
   print,
   refuseWords,
-  unknownAction,
 } from './command.ts'
 import { checkName, parseDuration, parseEnd } from './option-values.ts'
 import { formatDay, formatMoment, tableLines } from './table.ts'
@@ -40,7 +40,6 @@ export const scopeNames = allScopes(listings)
 /** How long a rotated key keeps working by default. */
 const usualOverlap = '7d'
 const overlapMax = '1y'
-const actions = ['create', 'rotate', 'list', 'revoke'] as const
 
 export const keys: Command = {
   name: 'keys',
@@ -75,72 +74,55 @@ store applies a change within a second.
     '--json': 'print the list as JSON',
   },
   settings: ['db', 'withheld', 'usageDb'],
-  async run(input, context) {
-    const [action, ...words] = input.words
-    const known = actions.find((name) => name === action)
-    if (known === undefined) {
-      throw unknownAction('keys', action, advise(action, actions))
-    }
-    const asked = { ...input, words }
-    if (known === 'list') return list(asked, context)
-    const open = () => openExistingStore(storeOf(input, context), resources)
-    return change[known](open, asked, context)
-  },
+  run: byAction('keys', { create, rotate, list, revoke }),
 }
 
-/** @param open opens the store, once the arguments have been checked. */
-type Change = (
-  open: () => Promise<StoreWriter>,
-  input: Input,
-  context: CommandContext,
-) => Promise<number>
+async function create(input: Input, context: CommandContext): Promise<number> {
+  const { options } = input
+  const name = checkName('name', nameIn(input, 'create --name NAME'))
+  const scopes = parseScopes(options['scopes'])
+  const createdAt = context.now()
+  const expiresAt = parseExpiry(input, createdAt)
+  const rate = checkRate(options['rate'])
+  const issued = makeIssuedKey()
+  const key = { ...issued.stored, name, scopes, expiresAt, rate, createdAt }
+  await using store = await openKeys(input, context)
+  await handOver(issued, context, (print) => store.addKey(key, lockWait(context), print))
+  return 0
+}
 
-const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>> = {
-  async create(open, input, context) {
-    const { options } = input
-    const name = checkName('name', nameIn(input, 'create --name NAME'))
-    const scopes = parseScopes(options['scopes'])
-    const now = context.now()
-    const expires = options['expires']
-    const expiresAt = expires === undefined ? undefined : parseEnd(expires, now)
-    const issued = makeIssuedKey()
-    const rate = checkRate(options['rate'])
-    const key = { ...issued.stored, name, scopes, expiresAt, rate, createdAt: now }
-    await using store = await open()
-    await handOver(issued, context, (print) => store.addKey(key, lockWait(context), print))
-    return 0
-  },
+async function rotate(input: Input, context: CommandContext): Promise<number> {
+  const name = nameIn(input, 'rotate NAME')
+  const now = context.now()
+  const othersEndAt = now + parseOverlap(input.options['overlap'] ?? usualOverlap)
+  const expiresAt = parseExpiry(input, now)
+  const issued = makeIssuedKey()
+  const makeNext = (replaced: KeyRecord) => ({
+    key: { ...issued.stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
+    othersEndAt,
+  })
+  await using store = await openKeys(input, context)
+  const isDone = await handOver(issued, context, (print) =>
+    store.rotateKey(name, now, makeNext, lockWait(context), print),
+  )
+  if (!isDone) throw await noSuchKey(store, name, now)
+  return 0
+}
 
-  async rotate(open, input, context) {
-    const { options } = input
-    const name = nameIn(input, 'rotate NAME')
-    const now = context.now()
-    const othersEndAt = now + parseOverlap(options['overlap'] ?? usualOverlap)
-    const expires = options['expires']
-    const expiresAt = expires === undefined ? undefined : parseEnd(expires, now)
-    const issued = makeIssuedKey()
-    const rotate = (replaced: KeyRecord) => ({
-      key: { ...issued.stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
-      othersEndAt,
-    })
-    await using store = await open()
-    const isDone = await handOver(issued, context, (print) =>
-      store.rotateKey(name, now, rotate, lockWait(context), print),
-    )
-    if (!isDone) throw await noSuchKey(store, name, now)
-    return 0
-  },
+async function revoke(input: Input, context: CommandContext): Promise<number> {
+  const name = nameIn(input, 'revoke NAME')
+  await using store = await openKeys(input, context)
+  const now = context.now()
+  if (!(await store.revokeKey(name, now, lockWait(context)))) {
+    throw await noSuchKey(store, name, now)
+  }
+  context.stderr.writeLines(`Revoked the key ${name}.`)
+  return 0
+}
 
-  async revoke(open, input, context) {
-    const name = nameIn(input, 'revoke NAME')
-    await using store = await open()
-    const now = context.now()
-    if (!(await store.revokeKey(name, now, lockWait(context)))) {
-      throw await noSuchKey(store, name, now)
-    }
-    context.stderr.writeLines(`Revoked the key ${name}.`)
-    return 0
-  },
+/** Opens the store to change its keys, once the arguments have been checked. */
+function openKeys(input: Input, context: CommandContext): Promise<StoreWriter> {
+  return openExistingStore(storeOf(input, context), resources)
 }
 
 /** The name of a key: the option, or the only word. @param usage of the action. */
@@ -197,6 +179,10 @@ async function noSuchKey(store: StoreWriter, name: string, now: number): Promise
   const names = valid.map((key) => key.name)
   const advice = advise(name, names, 'see: dossier keys list')
   return new OperatorError(`no valid key is named ${name}; ${advice}`)
+}
+
+function parseExpiry({ options: { expires } }: Input, now: number): number | undefined {
+  return expires === undefined ? undefined : parseEnd(expires, now)
 }
 
 function parseOverlap(text: string): number {

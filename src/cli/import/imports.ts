@@ -5,8 +5,15 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
 import { shortMoment, writeMoment } from '../../text/moment.ts'
 import { openStoreInspector } from '../../store/open-store.ts'
-import type { LoggedImport, ShownImport, StoreInspector } from '../../store/inspecting.ts'
-import { type Command, onlyWord, print, unknownAction } from '../command.ts'
+import type { LoggedImport, ShownImport } from '../../store/inspecting.ts'
+import {
+  byAction,
+  type Command,
+  type CommandContext,
+  type Input,
+  onlyWord,
+  print,
+} from '../command.ts'
 import { differenceJson, differenceLines } from './difference-lines.ts'
 import { countsJson } from './import-report.ts'
 import { parseNumber, parseVersion } from '../option-values.ts'
@@ -32,35 +39,28 @@ changed: how many values of each attribute, with examples, and the companies add
     '--json': 'print the list as JSON',
   },
   settings: ['db', 'withheld'],
-  async run(input, context) {
-    const { words, options } = input
-    const shown = parseShown(words)
-    const limit = parseNumber('limit', options['limit'] ?? String(limitDefault), 1, limitMax)
-    await using store = await openStoreInspector(storeOf(input, context), resources)
-    if (shown !== undefined) {
-      const one = await readOne(store, shown)
-      print(input, context, shownJson(one), [...describe(one), ...changed(one)])
-    } else {
-      const list = await store.listImports(limit)
-      print(input, context, list.map(importJson), lines(list))
-    }
-    return 0
-  },
+  run: byAction('imports', { show }, list, 'to show one: imports show VERSION'),
 }
 
-/** The version to show; undefined to list them. */
-function parseShown([action, ...words]: readonly string[]): number | undefined {
-  if (action === undefined) return undefined
-  if (action !== 'show') {
-    throw unknownAction('imports', action, 'to show one: imports show VERSION')
-  }
-  return parseVersion('VERSION', onlyWord(words, 'imports show takes the number of one version'))
+async function list(input: Input, context: CommandContext): Promise<number> {
+  const { limit: given = String(limitDefault) } = input.options
+  const limit = parseNumber('limit', given, 1, limitMax)
+  await using store = await openStoreInspector(storeOf(input, context), resources)
+  const listed = await store.listImports(limit)
+  print(input, context, listed.map(importJson), lines(listed))
+  return 0
 }
 
-async function readOne(store: StoreInspector, version: number): Promise<ShownImport> {
+async function show(input: Input, context: CommandContext): Promise<number> {
+  const word = onlyWord(input.words, 'imports show takes the number of one version')
+  const version = parseVersion('VERSION', word)
+  await using store = await openStoreInspector(storeOf(input, context), resources)
   const one = await store.readImport(version)
-  if (one !== undefined) return one
-  throw new OperatorError(`there is no version ${version}; see: dossier imports`)
+  if (one === undefined) {
+    throw new OperatorError(`there is no version ${version}; see: dossier imports`)
+  }
+  print(input, context, shownJson(one), [...describe(one), ...changed(one)])
+  return 0
 }
 
 const shownJson = ({ difference, ...one }: ShownImport) => ({

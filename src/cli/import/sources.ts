@@ -12,13 +12,13 @@ import type { SourceImport, SourceSummary } from '../../store/inspecting.ts'
 import { openExistingStore, openStoreInspector } from '../../store/open-store.ts'
 import { lockWait, storeOf } from '../progress.ts'
 import {
+  byAction,
   type Command,
   type CommandContext,
   type Input,
   onlyWord,
   print,
   keepingChanges,
-  unknownAction,
 } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { parseChoice } from '../option-values.ts'
@@ -61,21 +61,20 @@ listing. It shows the counts and asks for confirmation; without a terminal, it n
     '--json': 'print the list, or the recipe, as JSON',
   },
   settings: ['db', 'withheld'],
-  async run(input, context) {
-    const [action, ...words] = input.words
-    if (action === 'show') return show(words, input, context)
-    if (action === 'remove') return remove(words, input, context)
-    if (action !== undefined) {
-      throw unknownAction('sources', action, 'to show one: sources show NAME')
-    }
-    const list = await listAll(input, context)
-    print(input, context, list.map(sourceJson), lines(list))
-    return 0
-  },
+  run: byAction('sources', { show, remove }, list, 'to show one: sources show NAME'),
 }
 
-async function show(words: readonly string[], input: Input, context: CommandContext) {
-  const name = onlyWord(words, 'sources show takes the name of one source; see: dossier sources')
+async function list(input: Input, context: CommandContext): Promise<number> {
+  const all = await listAll(input, context)
+  print(input, context, all.map(sourceJson), lines(all))
+  return 0
+}
+
+async function show(input: Input, context: CommandContext): Promise<number> {
+  const name = onlyWord(
+    input.words,
+    'sources show takes the name of one source; see: dossier sources',
+  )
   printRecipes(name, await findRecipes(name, input, context), input, context)
   return 0
 }
@@ -124,12 +123,11 @@ function cells({ source, target, records, companies, imports }: SourceSummary): 
   ]
 }
 
-async function remove(
-  words: readonly string[],
-  input: Input,
-  context: CommandContext,
-): Promise<number> {
-  const name = onlyWord(words, 'sources remove takes the name of one source; see: dossier sources')
+async function remove(input: Input, context: CommandContext): Promise<number> {
+  const name = onlyWord(
+    input.words,
+    'sources remove takes the name of one source; see: dossier sources',
+  )
   const { resource } = input.options
   if (resource !== undefined) parseChoice('resource', resource, targetNames)
   const list = await listAll(input, context)

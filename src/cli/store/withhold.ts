@@ -2,7 +2,6 @@
 
 import { OperatorError } from '../../config/operator-error.ts'
 import { UsageError } from '../../config/settings.ts'
-import { advise } from '../../text/nearest.ts'
 import { resources } from '../../resources/index.ts'
 import {
   describeStore,
@@ -16,12 +15,12 @@ import { personalFields } from '../../store/withholding/personal.ts'
 import type { Withheld } from '../../store/withholding/withhold.ts'
 import type { StoreWriter } from '../../store/writing.ts'
 import {
+  byAction,
   type Command,
   type CommandContext,
   type Input,
   print,
   refuseWords,
-  unknownAction,
 } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
@@ -87,20 +86,16 @@ terminal, they need --yes. \`lift\` does not ask, with or without --yes.
     '--json': 'print the report, or the list, as JSON',
   },
   settings: ['db', 'withheld', 'exports'],
-  async run(input, context) {
-    const [action, ...words] = input.words
-    const rest = { ...input, words }
-    if (action === 'list') return list(rest, context)
-    if (action === 'lift') return lift(rest, context)
-    if (action === 'adopt') return adopt(rest, context)
-    if (action === 'mask' || action === 'erase') return order(action, rest, context)
-    throw unknownAction('withhold', action, advise(action, actions))
-  },
+  run: byAction('withhold', {
+    mask: (input, context) => order('mask', input, context),
+    erase: (input, context) => order('erase', input, context),
+    list,
+    lift,
+    adopt,
+  }),
 }
 
 const copiesKeepIt = 'Complete copies, if any, still contain it: run dossier compact --exports DIR.'
-
-const actions = ['mask', 'erase', 'list', 'lift', 'adopt'] as const
 
 async function order(kind: OrderKind, input: Input, context: CommandContext): Promise<number> {
   const subject = parseSubject(kind, input)
