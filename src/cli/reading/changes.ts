@@ -4,17 +4,16 @@ import { UsageError } from '../../config/settings.ts'
 import {
   changesPath,
   changesTexts,
+  locateChanges,
   parseChangesRequest,
 } from '../../http/requests/changes-request.ts'
 import { changesLines } from '../../http/answers/changes-text.ts'
-import { locate } from '../../http/requests/company-request.ts'
+import { readChanges } from '../../http/answers/read-listing.ts'
 import { writePoint } from '../../http/requests/cursors.ts'
-import { fromStore, noChanges } from '../../http/store-errors.ts'
 import { resources } from '../../resources/index.ts'
-import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
+import type { ChangesRequest } from '../../store/changes.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
 import type { StoreReader } from '../../store/serving/store-reader.ts'
-import { companiesScope } from '../../store/keys.ts'
 import type { Command } from '../command.ts'
 import type { Output } from '../output.ts'
 import { explainApiError } from './api-error.ts'
@@ -73,20 +72,7 @@ async function parse(
   })
   const query = Object.fromEntries([...given, ['limit', String(pageLength)]])
   const question = parseChangesRequest(resources, { query, body: undefined }, undefined)
-  const { cursor, until, resource, company, limit } = question
-  const isAsked = (name: string) => resource === undefined || resource === name
-  const named = company === undefined ? undefined : { company, version: cursor.since.version }
-  const locating = { resource: undefined, isNearTold: true }
-  const located = named === undefined ? undefined : await locate(reader, named, locating)
-  return {
-    since: cursor.since,
-    until,
-    after: cursor.after,
-    limit,
-    hasCompanies: isAsked(companiesScope),
-    resources: resources.filter(({ name }) => isAsked(name)),
-    companyId: located?.companyId,
-  }
+  return locateChanges(reader, question, { resources, isReadable: () => true })
 }
 
 /** Prints all pages; returns the cursor of their end, unless nobody reads them. */
@@ -98,17 +84,11 @@ async function print(
 ): Promise<string | undefined> {
   for (let next = asked; ;) {
     signal.throwIfAborted()
-    const page: ChangesPage = await read(reader, next)
+    const page = await readChanges(reader, next)
     if (!(await stdout.writeData(changesLines(page).toString()))) return undefined
     if (page.next === undefined) return writePoint(page.until)
     next = { ...asked, since: page.since, until: page.until, after: page.next }
   }
-}
-
-async function read(reader: StoreReader, asked: ChangesRequest): Promise<ChangesPage> {
-  const page = await fromStore(() => reader.readChanges(asked))
-  if ('none' in page) throw noChanges(page, asked)
-  return page
 }
 
 /** Replaces names of parameters with those of options. */

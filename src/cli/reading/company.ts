@@ -59,9 +59,8 @@ COMPANY is an id, or a register number: GB:09876543, or GB 09876543.
     const at = storeOf(input, context)
     await using inspector = await openStoreInspector(at, resources)
     await using reader = await openStoreForShowing(at)
-    const locating = { resource: undefined, isNearTold: true }
     try {
-      const { companyId } = await locate(reader, named, locating)
+      const { companyId } = await locate(reader, named)
       const state = await reader.readCompany({ companyId, version: undefined, resources })
       if (state === undefined || 'outside' in state) throw unknownCompany(companyId)
       const shown = await shownCompany(state, reader, inspector)

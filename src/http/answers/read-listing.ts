@@ -1,9 +1,11 @@
-// Reads listings from the store as a request asks for them, or throws the error to answer it with.
+// Reads listings and changes from the store as a request asks for them, or throws the error to
+// answer it with.
 
 import { after, type Awaitable } from '../../store/awaitable.ts'
+import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
 import type { Head, Page, ScanTurns } from '../../store/reading.ts'
 import type { StoreReader } from '../../store/serving/store-reader.ts'
-import { fromStore, pageTooLarge, requireFound } from '../store-errors.ts'
+import { fromStore, noChanges, pageTooLarge, requireFound } from '../store-errors.ts'
 import { recordWriter } from '../requests/formats.ts'
 import { canonicalUrl, type ListingRequest, pageOffset } from '../requests/listing-request.ts'
 
@@ -48,6 +50,13 @@ export function readSlice(
 ): Awaitable<Page> {
   const found = fromStore(() => store.readPage(asked, offset, limit, turns))
   return after(found, (page) => requireFound(page, asked, () => canonicalUrl(asked)))
+}
+
+/** @throws ApiError 404, 410 or 400 if there are no such changes. */
+export async function readChanges(store: StoreReader, asked: ChangesRequest): Promise<ChangesPage> {
+  const page = await fromStore(() => store.readChanges(asked))
+  if ('none' in page) throw noChanges(page, asked)
+  return page
 }
 
 /**

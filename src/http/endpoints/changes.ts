@@ -2,19 +2,20 @@
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
-import { companiesScope, hasScope } from '../../store/keys.ts'
+import { hasScope } from '../../store/keys.ts'
 import {
   changesPath,
   type ChangesQuestion,
+  locateChanges,
   parseChangesRequest,
 } from '../requests/changes-request.ts'
 import { changesBody, changesLines } from '../answers/changes-text.ts'
-import { locate } from '../requests/company-request.ts'
 import { walkOf, writePage, writePoint } from '../requests/cursors.ts'
-import { badRequest, forbidden, unavailable } from '../errors.ts'
-import { fromStore, noChanges } from '../store-errors.ts'
+import { unavailable } from '../errors.ts'
+import { fromStore } from '../store-errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkTo } from '../answers/links.ts'
+import { readChanges } from '../answers/read-listing.ts'
 import { type Given, readMembers } from '../requests/members.ts'
 import { makeReady, type ReadyState, type StateAnswer, stateOf } from '../answers/state-answer.ts'
 import { sendReady } from '../answers/send.ts'
@@ -73,9 +74,11 @@ async function tryToAnswer(
   askedAt: number,
 ): Promise<HttpReply | { readonly state: string; readonly leftMs: number }> {
   const { service } = work
-  const question = parseChangesRequest(service.resources, given, request.headers.accept)
-  const asked = await requestOf(request, question, work)
-  const state = stateOf(await fromStore(() => service.store.readRegistry()))
+  const { store, resources } = service
+  const question = parseChangesRequest(resources, given, request.headers.accept)
+  const isReadable = (name: string) => hasScope(request.key?.scopes, name)
+  const asked = await locateChanges(store, question, { resources, isReadable })
+  const state = stateOf(await fromStore(() => store.readRegistry()))
   const making = share(request, work, { question, asked, state })
   const ready = await making.ready.catch((error: unknown) => {
     // Its maker left while waiting for its turn: another client makes the page.
@@ -91,47 +94,6 @@ async function tryToAnswer(
   if (making.users > 1) keepForSeveral(ready.body)
   varyBy(request.reply, 'Accept')
   return sendReady(request, ready, ready)
-}
-
-/**
- * @throws ApiError 403 for a listing that the key may not read; 404 for an unknown name; 400 for a
- *   cursor of a walk with another resource or company, or within a listing that is not read.
- */
-async function requestOf(
-  request: HttpRequest,
-  { cursor, until, resource, company, limit }: ChangesQuestion,
-  { service }: Work,
-): Promise<ChangesRequest> {
-  const scopes = request.key?.scopes
-  const isRead = (name: string) =>
-    hasScope(scopes, name) && (resource === undefined || resource === name)
-  if (resource !== undefined && !isRead(resource)) throw forbidden()
-  const listing = cursor.after?.listing
-  if (listing !== undefined && !isRead(listing)) {
-    throw badRequest(`after continues with ${listing}, which this request does not ask for`)
-  }
-  const isNearTold = hasScope(scopes, companiesScope)
-  const located =
-    company === undefined
-      ? undefined
-      : await locate(
-          service.store,
-          // The number of a company that was forgotten since still finds what is gone.
-          { company, version: cursor.since.version },
-          { resource: undefined, isNearTold },
-        )
-  if (cursor.walk !== undefined && cursor.walk !== walkOf(resource, located?.companyId)) {
-    throw badRequest('after is a page of another request; repeat its resource and company_id')
-  }
-  return {
-    since: cursor.since,
-    until,
-    after: cursor.after,
-    limit,
-    hasCompanies: isRead(companiesScope),
-    resources: service.resources.filter(({ name }) => isRead(name)),
-    companyId: located?.companyId,
-  }
 }
 
 interface Asked {
@@ -168,14 +130,12 @@ function share(
   return making
 }
 
-/** @throws ApiError 404, 410 or 400 if there are no such changes. */
 async function make(
   { store }: Service,
   { question, asked, what }: Omit<Asked, 'state'> & { readonly what: string },
   coding: Coding,
 ): Promise<ReadyChanges> {
-  const page = await fromStore(() => store.readChanges(asked))
-  if ('none' in page) throw noChanges(page, asked)
+  const page = await readChanges(store, asked)
   const identity = `${changesPath} ${what} ${stateOf(page.registry)}`
   const answer = answerOf(question, asked, page)
   page.free?.()

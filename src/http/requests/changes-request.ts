@@ -2,12 +2,13 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyName } from '../../store/inspecting.ts'
-import type { NamedPoint } from '../../store/changes.ts'
+import type { ChangesRequest, NamedPoint } from '../../store/changes.ts'
 import { companiesScope } from '../../store/keys.ts'
+import type { StoreReader } from '../../store/serving/store-reader.ts'
 import { advise } from '../../text/nearest.ts'
-import { parseCompany } from './company-request.ts'
-import { type Cursor, parseCursor, parsePoint } from './cursors.ts'
-import { badRequest, invalid } from '../errors.ts'
+import { locate, parseCompany } from './company-request.ts'
+import { type Cursor, parseCursor, parsePoint, walkOf } from './cursors.ts'
+import { badRequest, forbidden, invalid } from '../errors.ts'
 import { chooseFormat, type Format, formatName } from './formats.ts'
 import { parameters, type Parameter, readIntegers } from './listing-request.ts'
 import { checkNames, type Given, readValue } from './members.ts'
@@ -74,6 +75,41 @@ export function parseChangesRequest(
     company: company === undefined ? undefined : parseCompany(company),
     query: `&${members.toString()}`,
   }
+}
+
+/** Which listings there are, and whether a client may read the one of a name. */
+interface Readable {
+  readonly resources: readonly Resource[]
+  readonly isReadable: (name: string) => boolean
+}
+
+/**
+ * Finds the company of a question, and the listings that it asks for.
+ *
+ * @throws ApiError 403 for a listing that may not be read; 404 for an unknown name; 400 for a
+ *   cursor of a walk with another resource or company, or within a listing that is not read.
+ */
+export async function locateChanges(
+  store: StoreReader,
+  { cursor, until, resource, company, limit }: ChangesQuestion,
+  { resources, isReadable }: Readable,
+): Promise<ChangesRequest> {
+  const isRead = (name: string) => isReadable(name) && (resource ?? name) === name
+  if (resource !== undefined && !isRead(resource)) throw forbidden()
+  const { since, after, walk } = cursor
+  if (after !== undefined && !isRead(after.listing)) {
+    throw badRequest(`after continues with ${after.listing}, which this request does not ask for`)
+  }
+  // The number of a company that was forgotten since still finds what is gone.
+  const named = company === undefined ? undefined : { company, version: since.version }
+  const located = named && (await locate(store, named, isReadable(companiesScope)))
+  const companyId = located?.companyId
+  if (walk !== undefined && walk !== walkOf(resource, companyId)) {
+    throw badRequest('after is a page of another request; repeat its resource and company_id')
+  }
+  const hasCompanies = isRead(companiesScope)
+  const read = resources.filter(({ name }) => isRead(name))
+  return { since, until, after, limit, hasCompanies, resources: read, companyId }
 }
 
 /** A parameter that is a text, or a number that is one as it is written. */

@@ -51,24 +51,20 @@ export function isByName({ company, version }: NamedState): boolean {
   return typeof company !== 'number' || typeof version === 'object'
 }
 
-/** What a client asks for besides, and what it may learn. */
-interface Locating {
-  /** The resource of the listing; undefined for the company as a whole. */
-  readonly resource: Resource | undefined
-  /** Whether the client may learn which companies there are besides the one that it names. */
-  readonly isNearTold: boolean
-}
-
 /**
  * Finds the numbers of a company and a version.
  *
+ * @param isNearTold whether the client may learn which companies there are besides the one that it
+ *   names, as every key may that may search for companies.
+ * @param resource of the listing; undefined for the company as a whole.
  * @throws ApiError 404, which names near companies where it may, or the first moment that can be
  *   asked for, or says that the version may come; 503 without the store.
  */
 export function locate(
   store: StoreReader,
   { company, version }: NamedState,
-  { resource, isNearTold }: Locating,
+  isNearTold = true,
+  resource?: Resource,
 ): Awaitable<NumberedState> {
   const found = typeof version === 'object' ? findVersion(store, resource, version) : version
   return after(found, (numbered) => {
@@ -135,7 +131,5 @@ export async function readCompanyRequest(
   const { company_id: segment } = request.target.params as { company_id: string }
   const given = await readMembers(request)
   const named = { company: parseCompany(segment), version: parseVersion(given) }
-  // Every key that gets here has the scope for finding companies.
-  const located = await locate(store, named, { resource: undefined, isNearTold: true })
-  return { ...located, isByName: isByName(named) }
+  return { ...(await locate(store, named)), isByName: isByName(named) }
 }

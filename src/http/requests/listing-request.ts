@@ -97,9 +97,9 @@ export function readListingRequest(
 export function locateListing(
   store: StoreReader,
   written: WrittenRequest,
-  isNearTold = true,
+  isNearTold?: boolean,
 ): Awaitable<ListingRequest> {
-  const located = locate(store, written, { resource: written.resource, isNearTold })
+  const located = locate(store, written, isNearTold, written.resource)
   // Without the name of the company, a copy would take six times as long.
   return after(located, ({ companyId, version }) => ({ ...written, companyId, version }))
 }
