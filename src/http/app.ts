@@ -2,63 +2,35 @@
 // behind them.
 
 import { once } from 'node:events'
-import type { RequestListener, Server } from 'node:http'
+import type { RequestListener } from 'node:http'
 import type { ListenOptions, Socket } from 'node:net'
 import type { Logger } from 'pino'
-import type { Resource } from '../resources/resource.ts'
 import { after } from '../store/awaitable.ts'
-import type { Service } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
 import { ApiError, asApiError, failureBody } from './errors.ts'
 import type { Metrics } from './metrics.ts'
-import { createAnswerCache } from './answers/answer-cache.ts'
-import { createChangeWatch } from './change-watch.ts'
 import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { createRouter } from './router.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { createClient } from './wire/client.ts'
 import { HttpReply, HttpRequest, requestIdOf } from './wire/exchange.ts'
 import { checkKeyAgain, createStages, type StageOptions, type Stop } from './stages.ts'
-import { createReadInTurn, createWorkInTurn, type ScanLimits, scanLimits } from './scan-turns.ts'
-import { type AssetLimits, assetLimits, createSendAsset } from './static-assets.ts'
-import { createBeginStream } from './wire/streaming.ts'
+import { createService, type ServiceOptions } from './service.ts'
 import type { Load } from './wire/load.ts'
-import { createWireServer, urlOf, type WireLimits, wireLimits } from './wire/server.ts'
+import { createWireServer, urlOf, wireLimits } from './wire/server.ts'
 
 /** The parts of an application, and its settings. */
-export interface AppOptions
-  extends
-    StageOptions,
-    Pick<Service, 'store'>,
-    Partial<Pick<Service, 'readUses' | 'exportsFolder'>> {
-  readonly resources: readonly Resource[]
+export interface AppOptions extends StageOptions, ServiceOptions {
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted; none by default. */
   readonly trustedProxies?: readonly string[]
-  readonly cacheBytesMax: number
   readonly logger: Logger
-  /** Undefined if metrics are off. */
-  readonly metrics?: Metrics | undefined
   readonly isExplorerOn?: boolean
-  readonly limits: Pick<WireLimits, 'connectionsMax'> &
-    Partial<WireLimits & AssetLimits & ScanLimits>
 }
 
-export interface App {
-  readonly server: Server
-  /** Answers a request, from the server or from a test. */
-  readonly handle: RequestListener
-  /** @returns its URL. @throws Error of Node if it cannot listen there. */
-  listen(options: ListenOptions): Promise<string>
-  /** Stops listening, and waits until every connection has closed. */
-  close(): Promise<void>
-  /** Makes the service not ready; every connection closes with its next response. */
-  startDraining(): void
-  /** Refuses every further request with 503, and closes its connection. */
-  stopAnswering(): void
-}
+export type App = ReturnType<typeof buildApp>
 
 /** Builds the application; the caller listens. */
-export function buildApp(options: AppOptions): App {
+export function buildApp(options: AppOptions) {
   const { logger, load, metrics } = options
   const noteOmitted = metrics && (() => metrics.countOmitted())
   const log = createRequestLog(logger, noteOmitted)
@@ -73,20 +45,25 @@ export function buildApp(options: AppOptions): App {
   })
   return {
     server,
+    /** Answers a request, from the server or from a test. */
     handle,
-    async listen(where) {
+    /** @returns its URL. @throws Error of Node if it cannot listen there. */
+    async listen(where: ListenOptions): Promise<string> {
       server.listen(where)
       await once(server, 'listening')
       return urlOf(server)
     },
-    async close() {
+    /** Stops listening, and waits until every connection has closed. */
+    async close(): Promise<void> {
       // Node calls back even if the server does not listen, or no longer does.
       await new Promise((resolve) => server.close(resolve))
       load.close()
       log.close()
     },
+    /** Makes the service not ready; every connection closes with its next response. */
     startDraining: () => stop.draining.abort(),
-    stopAnswering() {
+    /** Refuses every further request with 503, and closes its connection. */
+    stopAnswering(): void {
       stop.draining.abort()
       stop.isStopping = true
     },
@@ -98,7 +75,9 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
   const { metrics, resources, isExplorerOn = true, trustedProxies = [] } = options
   const noteFault = createNoteFault(log, options.load, stop)
   const find = createRouter(endpointsOf(resources, { isExplorerOn }))
-  const service = createService(options, stop, noteFault)
+  const checkAgain = (request: HttpRequest) => checkKeyAgain(options, request)
+  const hooks = { noteFault, checkKeyAgain: checkAgain }
+  const service = createService(options, stop.draining.signal, hooks)
   const passStages = createStages(options, stop)
   const client = createClient(trustedProxies)
 
@@ -119,30 +98,6 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
     } catch (error) {
       fail(error)
     }
-  }
-}
-
-function createService(options: AppOptions, stop: Stop, noteFault: NoteFault): Service {
-  const { store, metrics, resources } = options
-  const checkAgain = (request: HttpRequest) => checkKeyAgain(options, request)
-  const { standstillMs } = { ...wireLimits, ...options.limits }
-  const scans = { ...scanLimits, ...options.limits }
-  return {
-    store,
-    resources,
-    readUses: options.readUses,
-    exportsFolder: options.exportsFolder,
-    metrics,
-    answers: createAnswerCache(options.cacheBytesMax),
-    sendAsset: createSendAsset({ ...assetLimits, ...options.limits }),
-    beginStream: createBeginStream({ noteFault, checkKeyAgain: checkAgain, standstillMs }),
-    readInTurn: createReadInTurn(scans),
-    searchInTurn: createWorkInTurn(scans, scans.scansMax),
-    companiesInTurn: createWorkInTurn(scans, scans.shortMax),
-    changesInTurn: createWorkInTurn(scans, scans.scansMax),
-    isDraining: () => stop.draining.signal.aborted,
-    watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
-    checkKeyAgain: checkAgain,
   }
 }
 

@@ -15,8 +15,6 @@ const waitingMax = 4_000
 /** How long after a check of the store the next one is, while requests wait. */
 const lookMs = 900
 
-export type ChangeWatch = ReturnType<typeof createChangeWatch>
-
 /** A request that waits: no timer or listener of its own, since thousands may wait. */
 interface Waiting {
   readonly request: HttpRequest

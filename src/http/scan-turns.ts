@@ -29,21 +29,27 @@ export const scanLimits: ScanLimits = {
 }
 
 /**
- * Reads what may need scans of the store.
- *
- * @throws ApiError 503 if its key has too many under way, or they take too long.
+ * Creates the functions that do work when it is its turn. They throw an ApiError 503 if its key has
+ * too much under way, or it takes too long.
  */
-export type ReadInTurn = <T>(
-  request: HttpRequest,
-  work: (turns: ScanTurns) => Awaitable<T>,
-) => Awaitable<T>
+export function createTurns(limits: ScanLimits) {
+  return {
+    /** Reads what may need scans of listings. */
+    read: createReadInTurn(limits),
+    /** Does what needs a search for names. */
+    search: createWorkInTurn(limits, limits.scansMax),
+    /** Finds companies by number, and reads one as a whole. */
+    companies: createWorkInTurn(limits, limits.shortMax),
+    changes: createWorkInTurn(limits, limits.scansMax),
+  }
+}
 
-export function createReadInTurn(limits: ScanLimits): ReadInTurn {
+function createReadInTurn(limits: ScanLimits) {
   const { scansMax, scansWaitingMax, shortMax, tasksMax, scanMs } = limits
   const beginLong = createLine(scansMax, scansWaitingMax)
   const beginShort = createLine(shortMax, tasksMax)
 
-  return (request, work) => {
+  return <T>(request: HttpRequest, work: (turns: ScanTurns) => Awaitable<T>): Awaitable<T> => {
     const key = request.key?.id
     let waiting: ReturnType<typeof beginWaiting> | undefined
     const read = work({
@@ -62,13 +68,10 @@ export function createReadInTurn(limits: ScanLimits): ReadInTurn {
   }
 }
 
-/** Does work that is always scheduled, under the same conditions. */
-export type WorkInTurn = <T>(request: HttpRequest, work: () => Promise<T>) => Promise<T>
-
-/** @param runningMax how much of it is done at a time. */
-export function createWorkInTurn({ tasksMax, scanMs }: ScanLimits, runningMax: number): WorkInTurn {
+/** @param runningMax how much work is done at a time; all of it is scheduled. */
+function createWorkInTurn({ tasksMax, scanMs }: ScanLimits, runningMax: number) {
   const begin = createLine(runningMax, tasksMax)
-  return async (request, work) => {
+  return async <T>(request: HttpRequest, work: () => Promise<T>): Promise<T> => {
     let waiting: ReturnType<typeof beginWaiting> | undefined
     const wait = () => (waiting = beginWaiting(request.reply, scanMs)).left
     try {

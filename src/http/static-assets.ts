@@ -35,9 +35,6 @@ export interface Asset {
   readonly coded: Map<Coding, Promise<Buffer>>
 }
 
-/** Sends an asset, or a 304. @throws ApiError 503 if too many are under way. */
-export type SendAsset = (request: HttpRequest, asset: Asset) => Promise<HttpReply>
-
 export function makeAsset(type: string, body: string | Buffer, headers = {}): Asset {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const digest = hash('sha256', bytes, 'hex').slice(0, 16)
@@ -78,7 +75,7 @@ export function onDemand<T>(make: () => Awaitable<T>): () => Promise<T> {
   }
 }
 
-export function createSendAsset({ assetBytesMax, assetMs }: AssetLimits): SendAsset {
+export function createSendAsset({ assetBytesMax, assetMs }: AssetLimits) {
   let taken = 0
 
   /** Takes bytes until a response has ended, for which there is a limit of time. */
@@ -93,7 +90,8 @@ export function createSendAsset({ assetBytesMax, assetMs }: AssetLimits): SendAs
     })
   }
 
-  return async (request, asset) => {
+  /** Sends an asset, or a 304. @throws ApiError 503 if too many are under way. */
+  return async (request: HttpRequest, asset: Asset): Promise<HttpReply> => {
     const { reply } = request
     // Weak, since it covers every coding (decision 7).
     const tag = `W/"${asset.digest}"`

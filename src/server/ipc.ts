@@ -12,10 +12,7 @@ export interface Channel {
 export type Answers = Readonly<Record<string, (question: unknown) => unknown>>
 
 /** The other side. */
-export interface Peer {
-  /** @throws Error if the other side fails, has ended, or takes longer than two seconds. */
-  ask(topic: string, question?: unknown): Promise<unknown>
-}
+export type Peer = ReturnType<typeof connectPeer>
 
 const timeoutMs = 2_000
 
@@ -25,7 +22,7 @@ type Message =
   | { readonly answering: number; readonly answer?: unknown; readonly error?: string }
 
 /** Answers the other side's questions, and returns the other side to ask. */
-export function connectPeer(channel: Channel, answers: Answers): Peer {
+export function connectPeer(channel: Channel, answers: Answers) {
   const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
 
@@ -52,7 +49,8 @@ export function connectPeer(channel: Channel, answers: Answers): Peer {
   })
 
   return {
-    ask(topic, question) {
+    /** @throws Error if the other side fails, has ended, or takes longer than two seconds. */
+    ask(topic: string, question?: unknown): Promise<unknown> {
       const id = (lastId += 1)
       const asked = Promise.withResolvers<unknown>()
       const refuse = (reason: string) => asked.reject(new Error(reason))

@@ -33,16 +33,7 @@ export interface ServerContext {
   readonly now: () => number
 }
 
-export interface RunningServer {
-  readonly logger: Logger
-  /** Its address, such as `http://127.0.0.1:8080`. */
-  readonly url: string
-  /** That of its metrics; undefined without a listener for them. */
-  readonly metricsUrl: string | undefined
-  /** Undefined if metrics are off. */
-  readonly metrics: Metrics | undefined
-  untilStopped(signal: AbortSignal): Promise<void>
-}
+export type RunningServer = Awaited<ReturnType<typeof startServer>>
 
 /**
  * Starts serving. A worker gets its share of cache, connections and requests, and no listener for
@@ -55,7 +46,7 @@ export async function startServer(
   settings: Settings,
   { environment, stdout, now }: ServerContext,
   primary?: Ask,
-): Promise<RunningServer> {
+) {
   const isWorker = primary !== undefined
   const shares = isWorker ? settings.workers : 1
   // What a start that fails has left open would keep the process running.
@@ -96,10 +87,13 @@ export async function startServer(
   const running = starting.move()
   return {
     logger,
+    /** Its address, such as `http://127.0.0.1:8080`. */
     url,
+    /** That of its metrics; undefined without a listener for them. */
     metricsUrl: listener?.url,
+    /** Undefined if metrics are off. */
     metrics,
-    async untilStopped(signal) {
+    async untilStopped(signal: AbortSignal): Promise<void> {
       if (!signal.aborted) await once(signal, 'abort')
       logger.info({ signal: String(signal.reason) }, 'stopping')
       await stopServing(app, settings.stopSeconds * 1_000)

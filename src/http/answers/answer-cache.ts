@@ -5,8 +5,6 @@ import { createLru, fixedKey } from '../../store/caching.ts'
 import type { Ready } from './send.ts'
 import { isBorrowed } from '../wire/body-memory.ts'
 
-export type AnswerCache = ReturnType<typeof createAnswerCache>
-
 /**
  * The memory of an entry in addition to its body and texts, in bytes: its key, its place, the Link
  * field of a page, and a key in the list of what was requested once. A generous estimate.

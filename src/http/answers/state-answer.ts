@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { RegistryState } from '../../store/reading.ts'
-import type { Service } from '../endpoints/endpoint.ts'
+import type { Service } from '../service.ts'
 import { fromStore } from '../store-errors.ts'
 import { compress, type Ready, sendReady } from './send.ts'
 import { giveBack } from '../wire/body-memory.ts'

@@ -21,7 +21,8 @@ import { makeReady, type ReadyState, type StateAnswer, stateOf } from '../answer
 import { sendReady } from '../answers/send.ts'
 import { keepForSeveral } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
-import { type Endpoint, type Service } from './endpoint.ts'
+import type { Service } from '../service.ts'
+import type { Endpoint } from './endpoint.ts'
 
 export function changes(): Endpoint {
   const underWay = new Map<string, Making>()
@@ -106,7 +107,7 @@ interface Asked {
  * Makes a page once for all clients that request it at a time, as those that have waited do. It is
  * not kept, since each follower requests a page once.
  *
- * @throws ApiError 503 as `ReadInTurn`.
+ * @throws ApiError 503 as `createWorkInTurn`.
  */
 function share(
   request: HttpRequest,
@@ -122,8 +123,8 @@ function share(
     known.users += 1
     return known
   }
-  const ready = service
-    .changesInTurn(request, () => make(service, { question, asked, what }, coding))
+  const ready = service.turns
+    .changes(request, () => make(service, { question, asked, what }, coding))
     .finally(() => void underWay.delete(key))
   const making = { maker: request, ready, users: 1 }
   underWay.set(key, making)

@@ -17,7 +17,8 @@ import { areSame } from '../requests/request-words.ts'
 import { joinLinks } from '../answers/links.ts'
 import { linksTo } from '../answers/page.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
-import { type Endpoint, type Service } from './endpoint.ts'
+import type { Service } from '../service.ts'
+import type { Endpoint } from './endpoint.ts'
 
 interface CompaniesRequest extends Paging {
   /** In the order given; undefined for a request by words. */
@@ -53,7 +54,7 @@ async function answer(request: HttpRequest, service: Service): Promise<HttpReply
 /** @throws ApiError 400 if more names match than may, or the page would be too large. */
 async function find(
   request: HttpRequest,
-  { store, searchInTurn, companiesInTurn }: Service,
+  { store, turns }: Service,
   asked: CompaniesRequest,
 ): Promise<StateAnswer> {
   const { identifiers, jurisdiction, q = '' } = asked
@@ -62,8 +63,8 @@ async function find(
   // A number may be in hundreds of jurisdictions.
   const isShort = jurisdiction !== undefined || identifiers?.length === 1
   const { registry, companies: found } = await fromStore(() => {
-    if (identifiers === undefined) return searchInTurn(request, findNow)
-    return isShort ? findNow() : companiesInTurn(request, findNow)
+    if (identifiers === undefined) return turns.search(request, findNow)
+    return isShort ? findNow() : turns.companies(request, findNow)
   })
   if (found === undefined) {
     throw badRequest(`More than ${matchesMax} names match; add another word`)

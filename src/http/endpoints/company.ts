@@ -14,7 +14,8 @@ import {
 import { fromStore, requireFound, tooLarge } from '../store-errors.ts'
 import { linkTo } from '../answers/links.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
-import { type Endpoint, type Service } from './endpoint.ts'
+import type { Service } from '../service.ts'
+import type { Endpoint } from './endpoint.ts'
 
 export const company: Endpoint = {
   path: companyPath(),
@@ -29,7 +30,7 @@ async function answer(request: HttpRequest, service: Service): Promise<HttpReply
   return sendCached(request, service, {
     form: [form, ...readable.map(({ name }) => name)].join(' '),
     location: asked.isByName ? form : undefined,
-    make: () => service.companiesInTurn(request, () => describe(service.store, asked, readable)),
+    make: () => service.turns.companies(request, () => describe(service.store, asked, readable)),
   })
 }
 

@@ -7,7 +7,8 @@ import { fromStore } from '../store-errors.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { sendState } from '../answers/state-answer.ts'
 import { writeMoment } from '../../text/moment.ts'
-import { type Endpoint, type Service } from './endpoint.ts'
+import type { Service } from '../service.ts'
+import type { Endpoint } from './endpoint.ts'
 
 /** For any valid key: the answer describes only the key itself. */
 export const key: Endpoint = {

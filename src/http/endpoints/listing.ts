@@ -20,7 +20,8 @@ import { entityTag, linkOf, linksOf, makePage, type ReadyPage } from '../answers
 import { matchesTag, sendReady, sendUnchanged, setHead } from '../answers/send.ts'
 import { readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { varyBy } from '../wire/coding.ts'
-import { type Endpoint, type Service } from './endpoint.ts'
+import type { Service } from '../service.ts'
+import type { Endpoint } from './endpoint.ts'
 
 /** The endpoint of a resource's listings. */
 export function listing(resource: Resource): Endpoint {
@@ -149,7 +150,7 @@ function inTurn<T>(
   { asked, service }: { readonly asked: ListingRequest; readonly service: Service },
   read: (turns?: ScanTurns) => Awaitable<T>,
 ): Awaitable<T> {
-  return isWhole(asked) ? read() : service.readInTurn(request, read)
+  return isWhole(asked) ? read() : service.turns.read(request, read)
 }
 
 /** The same page by the numbers of company and version, if it was named otherwise. */

@@ -8,7 +8,8 @@ import { linkTo } from '../answers/links.ts'
 import { type Parameter, parameters, readIntegers } from '../requests/listing-request.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
-import { type Endpoint, type Service } from './endpoint.ts'
+import type { Service } from '../service.ts'
+import type { Endpoint } from './endpoint.ts'
 
 const versionsPath = '/api/v1/versions'
 

@@ -4,23 +4,17 @@ import type { IncomingMessage } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
 
 /** Describes the client of a request. */
-export interface Client {
-  /** Its address; undefined if its connection has just closed. */
-  addressOf(raw: IncomingMessage): string | undefined
-  protocolOf(raw: IncomingMessage): 'http' | 'https'
-}
+export type Client = ReturnType<typeof createClient>
 
 /** @param trusted addresses and networks of proxies whose X-Forwarded fields are believed. */
-export function createClient(trusted: readonly string[]): Client {
-  // The service itself speaks plain HTTP; a proxy before it may not.
-  if (trusted.length === 0) {
-    return { addressOf: ({ socket }) => socket.remoteAddress, protocolOf: () => 'http' }
-  }
+export function createClient(trusted: readonly string[]) {
   const isTrusted = proxyAddr.compile(trusted.flatMap(halvesOf))
   return {
-    addressOf: (raw) => proxyAddr(raw, isTrusted),
-    protocolOf({ socket, headers }) {
+    /** Its address; undefined if its connection has just closed. */
+    addressOf: (raw: IncomingMessage): string | undefined => proxyAddr(raw, isTrusted),
+    protocolOf({ socket, headers }: IncomingMessage): 'http' | 'https' {
       const { remoteAddress } = socket
+      // The service itself speaks plain HTTP; a proxy before it may not.
       if (remoteAddress === undefined || !isTrusted(remoteAddress, 0)) return 'http'
       // Each proxy adds what it has seen at the end.
       const last = String(headers['x-forwarded-proto'] ?? '')

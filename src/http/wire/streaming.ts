@@ -11,6 +11,7 @@ import { createPace } from '../../store/serving/pace.ts'
 import { createPlaces } from '../places.ts'
 import { giveBack } from './body-memory.ts'
 import { type Coding, createEncoder } from './coding.ts'
+import type { WireLimits } from './server.ts'
 
 /**
  * How many times longer than another answer a stream may stall: the system accepts more only once
@@ -21,28 +22,19 @@ const patience = 4
 /** How many streams may be under way, of which each key has a share; any further one is a 503. */
 export const streamsMax = 32
 
-/**
- * Takes a place for a stream, before any of its headers is set.
- *
- * @returns a function that sends pieces as they are made; for HEAD, none is made.
- * @throws ApiError 503 if there are too many streams, the key has its share, or the client left.
- */
-export type BeginStream = (
-  request: HttpRequest,
-) => (pieces: AsyncIterable<Buffer>, coding: Coding) => HttpReply
-
 /** What streams need of the application. */
-interface StreamOptions {
+export interface StreamHooks {
   /** Receives what made a stream fail. */
   readonly noteFault: (request: HttpRequest, cause: unknown) => void
   /** Throws an ApiError: a 403 if the key has become invalid, a 503 without the store. */
   readonly checkKeyAgain: (request: HttpRequest) => Promise<void>
-  /** How long another answer may stall. */
-  readonly standstillMs: number
 }
 
-export function createBeginStream(options: StreamOptions): BeginStream {
-  const { noteFault, checkKeyAgain, standstillMs } = options
+/** @param limits say how long another answer may stall. */
+export function createBeginStream(
+  { noteFault, checkKeyAgain }: StreamHooks,
+  { standstillMs }: Pick<WireLimits, 'standstillMs'>,
+) {
   const places = createPlaces('streams', streamsMax)
 
   async function sendPieces(
@@ -67,7 +59,13 @@ export function createBeginStream(options: StreamOptions): BeginStream {
     }
   }
 
-  return (request) => {
+  /**
+   * Takes a place for a stream, before any of its headers is set.
+   *
+   * @returns a function that sends pieces as they are made; for HEAD, none is made.
+   * @throws ApiError 503 if there are too many streams, the key has its share, or the client left.
+   */
+  return (request: HttpRequest): ((pieces: AsyncIterable<Buffer>, coding: Coding) => HttpReply) => {
     const { reply, socket } = request
     if (request.method === 'HEAD') return () => reply.send()
     // The client has left; an encoder cannot be joined to its reply.
