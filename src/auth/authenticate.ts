@@ -21,11 +21,7 @@ interface Wait {
 /** A client's key, or how long the client has to wait; undefined if it has no valid key. */
 export type Authenticated = KeyRecord | Wait | undefined
 
-/** @param client is asked for its address only if that is needed. */
-export type Authenticate = (
-  authorization: string | undefined,
-  client: Client,
-) => Awaitable<Authenticated>
+export type Authenticate = ReturnType<typeof createAuthenticate>
 
 /** How long a key is cached before it is read again: half of what contract 2 allows. */
 const cachedMs = 500
@@ -38,11 +34,7 @@ const bearer = /^bearer +(\S+)$/i
  * @param now returns milliseconds since 1970.
  * @param throttle counts failed attempts; undefined if they are not limited.
  */
-export function createAuthenticate(
-  store: StoreReader,
-  now: () => number,
-  throttle?: Throttle,
-): Authenticate {
+export function createAuthenticate(store: StoreReader, now: () => number, throttle?: Throttle) {
   const cached = createLru<string, { key: KeyRecord; until: number }>(cachedKeysMax)
 
   /** Counts a failed attempt; `id` is the hash of a key that was looked up. */
@@ -76,7 +68,8 @@ export function createAuthenticate(
   // again. Only a field with a valid key is remembered, no longer than its connection lasts.
   const lastOf = new WeakMap<object, Presented>()
 
-  return (authorization, client) => {
+  /** @param client is asked for its address only if that is needed. */
+  return (authorization: string | undefined, client: Client): Awaitable<Authenticated> => {
     // A request without a key is not an attempt.
     if (authorization === undefined) return undefined
     const last = lastOf.get(client.socket)

@@ -1,23 +1,9 @@
-// A rate limit as an operator writes it, a count per length of time, and its verdict on a request.
+// A rate limit as an operator writes it: a count per length of time.
 
 /** At most `quota` times in a window of `seconds`. */
 export interface Rate {
   readonly quota: number
   readonly seconds: number
-}
-
-/** Whether a request is within the rate limit of its key, and what is left of the limit. */
-export interface RateVerdict {
-  readonly isWithin: boolean
-  /** The value of RateLimit-Policy. */
-  readonly policy: string
-  /** The requests that a window allows, and its length. */
-  readonly quota: number
-  readonly windowSeconds: number
-  /** The number of requests left in the window. */
-  readonly remaining: number
-  /** When the window ends, in seconds from now, rounded up. */
-  readonly resetSeconds: number
 }
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }

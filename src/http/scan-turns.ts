@@ -7,25 +7,19 @@ import type { ScanTurns } from '../store/reading.ts'
 import { overloaded, unavailable } from './errors.ts'
 import { createPlaces } from './places.ts'
 
-export interface ScanLimits {
-  /** How many scans of long listings, searches and pages of changes run at a time, of each. */
-  readonly scansMax: number
-  /** How many scans of long listings run or wait. */
-  readonly scansWaitingMax: number
-  /** How many scans of short listings run at a time, and how many reads of companies. */
-  readonly shortMax: number
-  /** How many of all others run or wait, of each; most are short. */
-  readonly tasksMax: number
-  /** How long a request may wait for a scan; shorter than a silent connection lives. */
-  readonly scanMs: number
-}
+export type ScanLimits = Readonly<typeof scanLimits>
 
-export const scanLimits: ScanLimits = {
+export const scanLimits = {
+  /** How many scans of long listings, searches and pages of changes run at a time, of each. */
   scansMax: 2,
+  /** How many scans of long listings run or wait. */
   scansWaitingMax: 64,
+  /** How many scans of short listings run at a time, and how many reads of companies. */
   shortMax: 4,
-  scanMs: 12_000,
+  /** How many of all others run or wait, of each; most are short. */
   tasksMax: 1_000,
+  /** How long a request may wait for a scan; shorter than a silent connection lives. */
+  scanMs: 12_000,
 }
 
 /**

@@ -3,8 +3,7 @@
 
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Authenticate, Authenticated } from '../auth/authenticate.ts'
-import type { LimitRate } from '../auth/rate-limit.ts'
-import type { RateVerdict } from '../config/rate.ts'
+import type { LimitRate, RateVerdict } from '../auth/rate-limit.ts'
 import { after, type Awaitable, orElse } from '../store/awaitable.ts'
 import { type KeyRecord, hasScope } from '../store/keys.ts'
 import { apiPrefix, type Endpoint, needsKey, readMethods } from './endpoints/endpoint.ts'

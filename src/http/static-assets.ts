@@ -9,18 +9,18 @@ import { notFound, overloaded } from './errors.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import { matchesTag } from './answers/send.ts'
 
+export type AssetLimits = Readonly<typeof assetLimits>
+
 /** Limits of all responses with assets; they do not count as requests under way. */
-export interface AssetLimits {
+export const assetLimits = {
   /**
    * The maximum of the bytes under way, uncompressed; from then on, any further response is a 503.
    * Bytes, since a browser asks for all files of the explorer at once, and each is small.
    */
-  readonly assetBytesMax: number
+  assetBytesMax: 64 * 1_024 * 1_024,
   /** How long a client may take to read a response, in milliseconds, before it is cut off. */
-  readonly assetMs: number
+  assetMs: 60_000,
 }
-
-export const assetLimits: AssetLimits = { assetBytesMax: 64 * 1_024 * 1_024, assetMs: 60_000 }
 
 /** A file to serve. */
 export interface Asset {

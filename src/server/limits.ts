@@ -1,29 +1,18 @@
 // The rates of keys and the throttle of addresses, whose counts all processes of a server share.
 
 import type { Logger } from 'pino'
-import { type Counter, createCounter } from '../auth/counter.ts'
+import { createCounter } from '../auth/counter.ts'
 import { type Ask, askCounter, askThrottle } from '../auth/limits-over-ipc.ts'
-import { createThrottle, type Throttle } from '../auth/throttle.ts'
+import { createThrottle } from '../auth/throttle.ts'
 import type { Settings } from '../config/settings.ts'
 
 const clock = () => performance.now()
-
-/** Counts per key and per address. */
-export interface Limits {
-  readonly counter: Counter
-  readonly throttle: Throttle | undefined
-  readonly close: () => void
-}
 
 /**
  * Keeps the counts in this process. With a Redis, those of keys are shared between servers on one
  * store, or on copies of it.
  */
-export async function createLimits(
-  settings: Settings,
-  storeId: string,
-  logger: Logger,
-): Promise<Limits> {
+export async function createLimits(settings: Settings, storeId: string, logger: Logger) {
   const { redisUrl, badKeyRate } = settings
   const prefix = `dossier:${storeId}:rate:`
   // Loads the code for Redis only if it is set.
@@ -40,7 +29,7 @@ export async function createLimits(
 }
 
 /** Keeps the counts in the primary, which answers with `answerLimits`. */
-export function limitsOfPrimary(settings: Settings, ask: Ask): Limits {
+export function limitsOfPrimary(settings: Settings, ask: Ask) {
   return {
     counter: createCounter(clock, askCounter(ask)),
     throttle: settings.badKeyRate && askThrottle(ask),

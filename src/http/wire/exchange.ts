@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { RateVerdict } from '../../config/rate.ts'
+import type { RateVerdict } from '../../auth/rate-limit.ts'
 import type { KeyRecord } from '../../store/keys.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Client } from './client.ts'

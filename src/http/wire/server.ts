@@ -27,36 +27,29 @@ interface Connection {
 }
 
 /** Limits of connections; times in milliseconds. */
-export interface WireLimits {
+export interface WireLimits extends Readonly<typeof wireLimits> {
   /** The maximum number of connections; any further one is closed immediately. */
   readonly connectionsMax: number
+}
+
+/** The limits that no setting changes. */
+export const wireLimits = {
   /** The maximum number of unanswered requests on a connection; one more closes it. */
-  readonly unansweredMax: number
+  unansweredMax: 8,
   /** How long the head of a request may take to arrive. */
-  readonly headMs: number
+  headMs: 10_000,
   /** How long a request with its body may take to arrive. */
-  readonly requestMs: number
+  requestMs: 30_000,
   /** How long a connection may be idle between two requests. */
-  readonly restMs: number
+  restMs: 65_000,
   /** How long a connection with a request under way may transfer nothing in either direction. */
-  readonly standstillMs: number
+  standstillMs: 15_000,
   /**
    * How long after a client has closed its sending side its answer may take to begin: the client
    * may have left, which looks the same until something is sent.
    */
-  readonly halfClosedMs: number
-  /** How often the server looks for requests that take too long to arrive. */
-  readonly checkMs: number
-}
-
-/** The limits that no setting changes. */
-export const wireLimits: Omit<WireLimits, 'connectionsMax'> = {
-  unansweredMax: 8,
-  headMs: 10_000,
-  requestMs: 30_000,
-  restMs: 65_000,
-  standstillMs: 15_000,
   halfClosedMs: 1_000,
+  /** How often the server looks for requests that take too long to arrive. */
   checkMs: 1_000,
 }
 
