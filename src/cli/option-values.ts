@@ -1,6 +1,7 @@
 // Parses values that several options and arguments take: numbers, names, end times, durations.
 
 import { UsageError } from '../config/settings.ts'
+import { companyNamed } from '../http/requests/company-request.ts'
 import { parseDay } from '../http/requests/filter-values.ts'
 import type { CompanyName } from '../store/inspecting.ts'
 import { formatCount } from '../text/format-count.ts'
@@ -49,13 +50,8 @@ export function wholeNumber(text: string): number {
  * @throws UsageError for anything else.
  */
 export function parseCompany(words: readonly string[]): CompanyName {
-  const [first = '', second, ...more] = words
-  const [, jurisdiction, identifier] = /^([^:]+):([^]+)$/.exec(first) ?? []
-  if (second !== undefined && more.length === 0) return [first, second]
-  if (second === undefined && wholeNumber(first) > 0) return Number(first)
-  if (second === undefined && jurisdiction !== undefined && identifier !== undefined) {
-    return [jurisdiction, identifier]
-  }
+  const company = words.length > 2 ? undefined : companyNamed(words.join(':'))
+  if (company !== undefined) return company
   throw new UsageError(
     'name one company by its id, or by its register number (GB:09876543); see: dossier find',
   )

@@ -51,6 +51,7 @@ export type FoundVersion =
   | { readonly first: string | undefined }
 
 /** A company, as a search finds it. */
+/** Its members are those of the API, in their order. */
 export interface FoundCompany extends NamedCompany {
   readonly name: string | null
 }

@@ -39,7 +39,7 @@ and as a register number: GB:09876543.
     await using reader = await openStoreForShowing(storeOf(input, context))
     const found = await findBoth(reader, words, jurisdiction)
     if (found.length === 0) throw nothingFound(words, jurisdiction)
-    print(input, context, found.map(foundJson), lines(found))
+    print(input, context, found, lines(found))
     return 0
   },
 }
@@ -92,10 +92,6 @@ function nothingFound(words: readonly string[], jurisdiction: string | undefined
   return new OperatorError(
     `no company${where} has the name or number ${JSON.stringify(said)}; ${advice}`,
   )
-}
-
-const foundJson = ({ id, jurisdiction, identifier, name }: FoundCompany) => {
-  return { id, jurisdiction, identifier, name }
 }
 
 function lines(found: readonly FoundCompany[]): string[] {

@@ -84,16 +84,12 @@ async function find(
  * @throws ApiError 400 if they are too large for a page (contract 3.10).
  */
 function pageTexts(found: readonly FoundCompany[], first: number, limit: number): string[] {
-  const texts = found.slice(first, first + limit).map(entryText)
+  const texts = found.slice(first, first + limit).map((one) => JSON.stringify(one))
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0)
   if (bytes <= budgetOf(0).bytesMax) return texts
-  const bytesOf = (one: FoundCompany) => Buffer.byteLength(entryText(one))
+  const bytesOf = (one: FoundCompany) => Buffer.byteLength(JSON.stringify(one))
   const largest = found.reduce((most, one) => Math.max(most, bytesOf(one)), 0)
   throw pageTooLarge(greatestLimit(budgetOf(largest), limit))
-}
-
-function entryText({ id, jurisdiction, identifier, name }: FoundCompany): string {
-  return JSON.stringify({ id, jurisdiction, identifier, name })
 }
 
 /** @throws ApiError 400 that names the parameter, its value and what it takes. */

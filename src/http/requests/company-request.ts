@@ -17,21 +17,25 @@ const positiveDigits = /^[1-9]\d{0,15}$/
 const takes =
   'it takes an integer from 1 to 9007199254740991, or a register number such as GB:09876543'
 
-/**
- * Parses a decoded segment of the path: an id, or `JURISDICTION:IDENTIFIER`, split at the first
- * colon.
- *
- * @throws ApiError 400 if it is neither.
- */
+/** Parses a decoded segment of the path. @throws ApiError 400 if it cannot name a company. */
 export function parseCompany(segment: string): CompanyName {
-  const colon = segment.indexOf(':')
-  if (colon < 0) {
-    const companyId = positiveDigits.test(segment) ? Number(segment) : NaN
-    if (Number.isSafeInteger(companyId)) return companyId
-  } else if (colon > 0 && colon < segment.length - 1 && !segment.includes('\0')) {
-    return [segment.slice(0, colon), segment.slice(colon + 1)]
-  }
+  const company = companyNamed(segment)
+  if (company !== undefined) return company
   throw invalid('company_id', segment, takes)
+}
+
+/**
+ * The company that a text names: an id, or `JURISDICTION:IDENTIFIER`, split at the first colon;
+ * undefined if it is neither.
+ */
+export function companyNamed(text: string): CompanyName | undefined {
+  const colon = text.indexOf(':')
+  if (colon < 0) {
+    const companyId = positiveDigits.test(text) ? Number(text) : NaN
+    return Number.isSafeInteger(companyId) ? companyId : undefined
+  }
+  const isName = colon > 0 && colon < text.length - 1 && !text.includes('\0')
+  return isName ? [text.slice(0, colon), text.slice(colon + 1)] : undefined
 }
 
 /** A company and a version, as a client wrote them. */
