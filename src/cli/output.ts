@@ -38,8 +38,6 @@ export function createOutput(stream: Stream, beside?: { endStatus(): void }) {
 
   return {
     isTTY: stream.isTTY,
-    /** The stream itself, which a server asks how much is still to be written. */
-    terminal: stream,
     /** Prints text of several lines; all control characters except line breaks are escaped. */
     write: (text: string) => put(printableLines(text)),
     /** Prints each text as one line; all control characters are escaped. */

@@ -148,7 +148,7 @@ function createLine(runningMax: number, waitingMax: number) {
       }
       if (signal.aborted) return refuse()
       signal.addEventListener('abort', refuse, { once: true })
-      waiting.set(key, (waiting.get(key) ?? new Set()).add(enter))
+      waiting.getOrInsert(key, new Set()).add(enter)
     })
   }
 }

@@ -4,7 +4,7 @@
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Authenticate, Authenticated } from '../auth/authenticate.ts'
 import type { LimitRate, RateVerdict } from '../auth/rate-limit.ts'
-import { after, type Awaitable, orElse } from '../store/awaitable.ts'
+import { after, type Awaitable } from '../store/awaitable.ts'
 import { type KeyRecord, hasScope } from '../store/keys.ts'
 import { apiPrefix, type Endpoint, needsKey, readMethods } from './endpoints/endpoint.ts'
 import {
@@ -16,6 +16,7 @@ import {
   tooMany,
   unavailable,
 } from './errors.ts'
+import { fromStore } from './store-errors.ts'
 import { createCors } from './wire/cors.ts'
 import type { Load } from './wire/load.ts'
 import { closeToRequests, excludeFromLoad } from './wire/server.ts'
@@ -118,12 +119,7 @@ function refuseExcess(load: Load, { raw }: HttpRequest, endpoint: Endpoint | und
 
 /** Looks up the key. @throws ApiError 503 without the store. */
 function findKey({ authenticate }: StageOptions, request: HttpRequest): Awaitable<Authenticated> {
-  return orElse(
-    () => authenticate(request.headers.authorization, request),
-    (error) => {
-      throw unavailable(error)
-    },
-  )
+  return fromStore(() => authenticate(request.headers.authorization, request))
 }
 
 /** The key that admits the request; every refusal looks the same (contract 2.2). */

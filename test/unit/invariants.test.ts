@@ -72,7 +72,6 @@ test('8: only cli/output.ts prints, and it escapes external text', () => {
     'process.stdout': ['main.ts'],
     'process.stderr': ['main.ts'],
     'console.': [],
-    '.terminal': [],
     'createLineWriter(': ['server/line-writer.ts', 'server/log.ts'],
     'destination(': [],
     'destination: 1': [],

@@ -16,7 +16,8 @@ const mappingsFolder = join(import.meta.dirname, '../../../mappings')
  *
  * @param target what is imported, for which a ready-made mapping must be.
  */
-export function findMapping(word: string, target: string): { path: string; sql: string } {
+export function findMapping(word: string | undefined, target: string) {
+  if (word === undefined) return { path: undefined, sql: undefined }
   const isFile = isMappingFile(word)
   const path = isFile ? word : join(mappingsFolder, `${word}.sql`)
   if (orExplain(() => isAbsent(path), unreadable(path))) throw noMapping(word, isFile)

@@ -198,7 +198,11 @@ async function findGiven(input: Input, by: UpdateBy | undefined) {
   if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
   const files = await findSourceFiles(words, parseFileOptions(input))
   refuseUnusedOptions(files, input)
-  const { sql, path } = mappingOf(options['map'], by, target.name)
+  // The mapping of a recipe has no file.
+  const { sql, path } =
+    by?.mapping === undefined
+      ? findMapping(options['map'], target.name)
+      : { sql: by.mapping, path: undefined }
   return {
     target,
     files,
@@ -207,14 +211,4 @@ async function findGiven(input: Input, by: UpdateBy | undefined) {
     mappingFolders: findFolders(options['map-read'], sql !== undefined),
     texts: { isTrimmed: flags.has('trim'), nulls: values['null'] ?? [] },
   }
-}
-
-/** The text of the mapping, and its file, which must not be overwritten; a recipe has none. */
-function mappingOf(
-  given: string | undefined,
-  by: UpdateBy | undefined,
-  target: string,
-): { readonly sql?: string; readonly path?: string | undefined } {
-  if (by?.mapping !== undefined) return { sql: by.mapping }
-  return given === undefined ? {} : findMapping(given, target)
 }

@@ -90,8 +90,7 @@ export function entryJson(entry: Entry): object {
 function countRows(touched: Withheld['touched']): string[][] {
   const counts = new Map<string, { present: number; states: number; companies: Set<number> }>()
   for (const { listing, companyId, isPresent, states } of touched.values()) {
-    const known = counts.get(listing) ?? { present: 0, states: 0, companies: new Set() }
-    counts.set(listing, known)
+    const known = counts.getOrInsert(listing, { present: 0, states: 0, companies: new Set() })
     if (isPresent) known.present += 1
     known.states += states
     known.companies.add(companyId)

@@ -3,6 +3,7 @@
 
 import type { HttpReply } from '../wire/exchange.ts'
 import { unavailable } from '../errors.ts'
+import { fromStore } from '../store-errors.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export const live: Endpoint = {
@@ -19,11 +20,7 @@ export const ready: Endpoint = {
   isAlwaysAnswered: true,
   async answer({ reply }, { store, isDraining }) {
     if (isDraining()) throw unavailable()
-    try {
-      await store.ping()
-    } catch (error) {
-      throw unavailable(error)
-    }
+    await fromStore(() => store.ping())
     return sendOk(reply)
   },
 }

@@ -78,11 +78,12 @@ const csvWriters = new WeakMap<Resource, RecordWriter>()
 /** @throws Error for JSON, which has counters around its records. */
 export function recordWriter(format: Format, resource: Resource): RecordWriter {
   if (format === 'json') throw new Error('JSON has counters around its records')
-  if (format === 'ndjson') return ndjson
-  const known = csvWriters.get(resource)
-  if (known !== undefined) return known
-  const csv = createCsvWriter(Object.keys(resource.fields))
-  const writer: RecordWriter = {
+  return format === 'ndjson' ? ndjson : csvWriters.getOrInsertComputed(resource, csvWriterOf)
+}
+
+function csvWriterOf({ fields }: Resource): RecordWriter {
+  const csv = createCsvWriter(Object.keys(fields))
+  return {
     header: csv.header,
     bytes: (texts) => {
       const lines = borrow(texts.reduce((sum, one) => sum + csv.bytesMaxOf(one), 0))
@@ -92,8 +93,6 @@ export function recordWriter(format: Format, resource: Resource): RecordWriter {
       )
     },
   }
-  csvWriters.set(resource, writer)
-  return writer
 }
 
 const lineEnd = 0x0a

@@ -112,9 +112,7 @@ const nameChecks = new WeakMap<Resource, NameCheck>()
 
 /** The check of a resource, made once: that takes longer than all else of a request's parsing. */
 function nameCheckOf(resource: Resource, known: readonly string[]): NameCheck {
-  const check = nameChecks.get(resource) ?? createNameCheck(resource, known)
-  nameChecks.set(resource, check)
-  return check
+  return nameChecks.getOrInsertComputed(resource, () => createNameCheck(resource, known))
 }
 
 function selectionOf(resource: Resource, given: Words): SelectionParameters {
