@@ -10,40 +10,36 @@ import { describeStore } from '../../store/open-store.ts'
 import type { CommandContext, Input } from '../command.ts'
 import { changeLines, differenceJson, differenceLines } from './difference-lines.ts'
 
-interface ReportOptions {
-  readonly input: Input
-  readonly context: CommandContext
-  readonly target: string
-  readonly isDryRun: boolean
-  /** Whether there was no store before. */
-  readonly isNew: boolean
-}
-
-type JsonOptions = Pick<ReportOptions, 'input' | 'context' | 'target'>
-
 /** Prints what an import would change that is refused because of these changes. */
-export function printRefused(report: ImportReport, options: JsonOptions): void {
-  const { input, context } = options
-  if (input.flags.has('json')) context.stdout.writeJson(reportJson(report, options))
+export function printRefused(report: ImportReport, input: Input, context: CommandContext): void {
+  if (input.flags.has('json')) context.stdout.writeJson(reportJson(report, input))
   else context.stderr.writeLines(...changeLines(report))
 }
 
-/** Prints the refused rows to standard error, then the report to standard output. */
-export function printReport(report: ImportReport, options: ReportOptions): void {
-  const { stdout, stderr } = options.context
-  if (options.input.flags.has('json')) return stdout.writeJson(reportJson(report, options))
+/**
+ * Prints the refused rows to standard error, then the report to standard output.
+ *
+ * @param isNew whether there was no store before.
+ */
+export function printReport(
+  report: ImportReport,
+  input: Input,
+  { stdout, stderr }: CommandContext,
+  isNew: boolean,
+): void {
+  if (input.flags.has('json')) return stdout.writeJson(reportJson(report, input))
   stderr.writeLines(...report.kinds.map(describeKind))
   const { unlistedRows } = report
   if (unlistedRows > 0) stderr.writeLines(`… and ${formatCount(unlistedRows)} more`)
-  stdout.writeLines(...reportLines(report, options))
+  stdout.writeLines(...reportLines(report, input, isNew))
 }
 
 /** Programs get the refused rows one by one instead of grouped by kind. */
-function reportJson(report: ImportReport, { input, target }: JsonOptions): object {
+function reportJson(report: ImportReport, input: Input): object {
   const { version, counts, difference, problems, files, listEntry, elapsedMs } = report
   return {
     version: version ?? null,
-    resource: target,
+    resource: targetOf(input),
     source: sourceOf(input),
     ...countsJson(counts),
     events: counts.recorded,
@@ -65,12 +61,11 @@ export function countsJson({ read, inserted, updated, unchanged, refused, ...mor
   return { read, inserted, updated, unchanged, refused, removed, companies_created }
 }
 
+const targetOf = ({ words: [target = ''] }: Input) => target
 const sourceOf = ({ options }: Input) => options['source'] ?? 'default'
 
-function reportLines(
-  { counts, version, listEntry, elapsedMs, difference, unreadableRows }: ImportReport,
-  options: ReportOptions,
-): string[] {
+function reportLines(report: ImportReport, input: Input, isNew: boolean): string[] {
+  const { counts, version, listEntry, elapsedMs, difference } = report
   const all: readonly (readonly [string, number])[] = [
     ['read', counts.read],
     ['inserted', counts.inserted],
@@ -86,17 +81,17 @@ function reportLines(
     ...(counts.withheld > 0 ? ([['withheld', counts.withheld]] as const) : []),
   ]
   // If nothing was loaded, counts of inserted rows would be misleading.
-  const isNothing = version === undefined && !options.isDryRun
+  const isNothing = version === undefined && !input.flags.has('dry-run')
   const rows = all.filter(([name]) => !isNothing || name === 'read' || name === 'refused')
   const rate = Math.round(counts.read / Math.max(elapsedMs / 1_000, 0.001))
   const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${formatCount(rate)} rows/s)`
   return [
-    `${options.target} from source ${sourceOf(options.input)}`,
+    `${targetOf(input)} from source ${sourceOf(input)}`,
     ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
     ...(isNothing ? [] : differenceLines(difference).map((line) => `  ${line}`)),
-    outcome(counts, version, took, { ...options, unreadableRows }),
-    ...(options.isNew && version !== undefined
-      ? [`Created the store ${describeStore(options.input.settings.db)}.`]
+    outcome(report, took, input),
+    ...(isNew && version !== undefined
+      ? [`Created the store ${describeStore(input.settings.db)}.`]
       : []),
     ...(listEntry === undefined
       ? []
@@ -108,17 +103,16 @@ function reportLines(
 }
 
 function outcome(
-  { read, refused }: ImportReport['counts'],
-  version: number | undefined,
+  { version, counts: { read, refused }, unreadableRows }: ImportReport,
   took: string,
-  { isDryRun, input, unreadableRows }: ReportOptions & Pick<ImportReport, 'unreadableRows'>,
+  { flags, options }: Input,
 ): string {
   if (version !== undefined) return `Committed as version ${version} ${took}.`
-  if (isDryRun) return `Dry run: nothing was changed. Checked ${took}.`
+  if (flags.has('dry-run')) return `Dry run: nothing was changed. Checked ${took}.`
   const [rows, them] =
     refused === 1 ? ['1 row was', 'it'] : [`${formatCount(refused)} rows were`, 'them']
   const toMap =
-    input.options['map'] === undefined
+    options['map'] === undefined
       ? `, or convert ${them} with a mapping (--map)`
       : ', or correct the mapping'
   const others = refused < read ? ', or load the others with --rejects FILE' : toMap

@@ -135,13 +135,12 @@ export async function runImport(
     onRejected,
     keepRejected: rejects?.keep,
     onProgress: createProgress(context),
-    onRefused: (report) => printRefused(report, { input, context, target: request.target.name }),
+    onRefused: (report) => printRefused(report, input, context),
     onWarning: (warning) => context.stderr.writeLines(`dossier: warning: ${warning}`),
     onWait: lockWait(context).onWait,
     signal: context.signal,
   })
-  const { target, isDryRun } = request
-  printReport(report, { input, context, target: target.name, isDryRun, isNew })
+  printReport(report, input, context, isNew)
   return isRefused(report.counts, onRejected) ? 1 : 0
 }
 
