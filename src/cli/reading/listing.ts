@@ -1,10 +1,10 @@
 // `dossier listing`: prints the records of a company's listing, by the code that serves clients.
 
 import { UsageError } from '../../config/settings.ts'
+import { locate } from '../../http/requests/company-request.ts'
 import { recordFormats, recordWriter } from '../../http/requests/formats.ts'
 import {
   type ListingRequest,
-  locateListing,
   noLimit,
   parseListingRequest,
 } from '../../http/requests/listing-request.ts'
@@ -53,7 +53,8 @@ as_of, known_at, and page and limit for a part.
     try {
       const request = parse(resource, company, query)
       await using reader = await openStoreForShowing(storeOf(input, context))
-      await printRecords(reader, await locateListing(reader, request), stdout, signal)
+      const numbers = await locate(reader, request, true, resource)
+      await printRecords(reader, { ...request, ...numbers }, stdout, signal)
     } catch (error) {
       throw explainApiError(error)
     }

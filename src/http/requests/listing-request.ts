@@ -83,25 +83,14 @@ export function readListingRequest(
     const parsed = parseListingRequest(resource, segment, { query, body, accept })
     // Only a key that may search for companies learns of others than the one that it names.
     const isNearTold = hasScope(request.key?.scopes, companiesScope)
-    const located = locateListing(store, parsed, isNearTold)
-    return after(located, (asked) => ({
-      ...asked,
-      form: canonicalUrl(asked),
-      isByName: isByName(parsed),
-      coding: chooseCoding(accepted),
-    }))
+    const located = locate(store, parsed, isNearTold, resource)
+    return after(located, ({ companyId, version }) => {
+      // A copy without the name of the company would take six times as long.
+      const asked = { ...parsed, companyId, version }
+      const coding = chooseCoding(accepted)
+      return { ...asked, form: canonicalUrl(asked), isByName: isByName(parsed), coding }
+    })
   })
-}
-
-/** Finds the company and the version that a request names, as `locate` does. */
-export function locateListing(
-  store: StoreReader,
-  written: WrittenRequest,
-  isNearTold?: boolean,
-): Awaitable<ListingRequest> {
-  const located = locate(store, written, isNearTold, written.resource)
-  // Without the name of the company, a copy would take six times as long.
-  return after(located, ({ companyId, version }) => ({ ...written, companyId, version }))
 }
 
 /**
