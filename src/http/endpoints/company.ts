@@ -6,11 +6,14 @@ import { companyText } from '../../store/companies/company-text.ts'
 import type { StoreReader } from '../../store/serving/store-reader.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
 import {
-  companyForm,
   companyPath,
-  type CompanyQuestion,
-  readCompanyRequest,
+  isByName,
+  locate,
+  type NumberedState,
+  parseCompany,
 } from '../requests/company-request.ts'
+import { readMembers } from '../requests/members.ts'
+import { parseVersion } from '../requests/selection-parameters.ts'
 import { fromStore, requireFound, tooLarge } from '../store-errors.ts'
 import { linkTo } from '../answers/links.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
@@ -24,12 +27,16 @@ export const company: Endpoint = {
 }
 
 async function answer(request: HttpRequest, service: Service): Promise<HttpReply> {
-  const asked = await readCompanyRequest(request, service.store)
-  const form = companyForm(asked)
+  const { company_id: segment } = request.target.params as { company_id: string }
+  const given = await readMembers(request)
+  const named = { company: parseCompany(segment), version: parseVersion(given) }
+  const asked = await locate(service.store, named)
+  const { companyId, version } = asked
+  const form = companyPath(companyId) + (version === undefined ? '' : `?version=${version}`)
   const readable = service.resources.filter(({ name }) => hasScope(request.key?.scopes, name))
   return sendCached(request, service, {
     form: [form, ...readable.map(({ name }) => name)].join(' '),
-    location: asked.isByName ? form : undefined,
+    location: isByName(named) ? form : undefined,
     make: () => service.turns.companies(request, () => describe(service.store, asked, readable)),
   })
 }
@@ -37,7 +44,7 @@ async function answer(request: HttpRequest, service: Service): Promise<HttpReply
 /** @throws ApiError 404 or 410 if there is no such company or version; 400 if it is too large. */
 async function describe(
   store: StoreReader,
-  asked: CompanyQuestion,
+  asked: NumberedState,
   resources: readonly Resource[],
 ): Promise<StateAnswer> {
   const { companyId, version } = asked

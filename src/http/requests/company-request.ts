@@ -1,7 +1,6 @@
 // The company in a request's path: its id, or its register number (contract 1.5), and the
 // version given with it: its number, or a moment (contract 9.1).
 
-import type { HttpRequest } from '../wire/exchange.ts'
 import { nearNames } from '../../text/near-names.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
@@ -10,8 +9,6 @@ import type { Moment } from '../../store/reading.ts'
 import type { StoreReader } from '../../store/serving/store-reader.ts'
 import { invalid } from '../errors.ts'
 import { fromStore, laterVersion, unknownCompany, unknownThen } from '../store-errors.ts'
-import { readMembers } from './members.ts'
-import { parseVersion } from './selection-parameters.ts'
 
 const positiveDigits = /^[1-9]\d{0,15}$/
 const takes =
@@ -114,26 +111,7 @@ const nearShownMax = 3
 
 export const companiesPath = '/api/v1/companies'
 
-export interface CompanyQuestion extends NumberedState {
-  readonly isByName: boolean
-}
-
 /** The path of a company; without one, its id is in braces. */
 export function companyPath(companyId: number | string = '{company_id}'): string {
   return `${companiesPath}/${companyId}`
-}
-
-export function companyForm({ companyId, version }: CompanyQuestion): string {
-  return companyPath(companyId) + (version === undefined ? '' : `?version=${version}`)
-}
-
-/** @throws ApiError as `parseCompany`, `parseVersion`, `readMembers` and `locate`. */
-export async function readCompanyRequest(
-  request: HttpRequest,
-  store: StoreReader,
-): Promise<CompanyQuestion> {
-  const { company_id: segment } = request.target.params as { company_id: string }
-  const given = await readMembers(request)
-  const named = { company: parseCompany(segment), version: parseVersion(given) }
-  return { ...(await locate(store, named)), isByName: isByName(named) }
 }
