@@ -6,21 +6,14 @@ import type { Throttle } from './throttle.ts'
 /** Asks the process that keeps the counts; questions and answers must survive JSON. */
 export type Ask = (topic: string, question: unknown) => Promise<unknown>
 
-/** The address of a client, and the hash of its key; JSON has null for what is undefined. */
-type Attempt = readonly [address: string | null, keyHash: string | null]
-
 /** Creates the handlers for the process that keeps the counts. */
 export function answerLimits(counter: Counter, throttle: Throttle | undefined) {
   return {
     'limits.count': (asked: unknown) => counter(...(asked as Parameters<Counter>)),
     'limits.wait': (asked: unknown) => {
-      const [address, keyHash] = asked as Attempt
-      return throttle?.waitOf(address ?? undefined, keyHash ?? '')
+      return throttle?.waitOf(...(asked as Parameters<Throttle['waitOf']>))
     },
-    'limits.fail': (asked: unknown) => {
-      const [address, keyHash] = asked as Attempt
-      return throttle?.fail(address ?? undefined, keyHash ?? undefined)
-    },
+    'limits.fail': (asked: unknown) => throttle?.fail(...(asked as Parameters<Throttle['fail']>)),
     'limits.good': (keyHash: unknown) => throttle?.noteGood(String(keyHash)),
   }
 }
@@ -42,8 +35,10 @@ export function askThrottle(ask: Ask): Throttle {
       () => undefined,
     )
   return {
-    waitOf: (...attempt) => secondsOf('limits.wait', attempt),
-    fail: (...attempt) => secondsOf('limits.fail', attempt),
+    // JSON has no undefined; a text that is no address counts in the same way.
+    waitOf: (address = '', ...keyHash) => secondsOf('limits.wait', [address, ...keyHash]),
+    fail: (address = '', keyHash) =>
+      secondsOf('limits.fail', keyHash === undefined ? [address] : [address, keyHash]),
     noteGood: (keyHash) => void ask('limits.good', keyHash).catch(() => undefined),
   }
 }

@@ -61,6 +61,7 @@ export async function compress(
   body: Buffer,
   coding: Coding,
 ): Promise<Buffer> {
+  if (coding === 'identity') return body
   const giveBack = placesFor(key, body)
   return encode(body, coding).finally(giveBack)
 }

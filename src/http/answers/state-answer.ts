@@ -61,7 +61,7 @@ export async function sendCached(
     const registry = await fromStore(() => store.readRegistry())
     if (cached.state === stateOf(registry)) return send(cached)
   }
-  const ready = await makeReady(await make(), coding, shareOf(request))
+  const ready = await makeReady(await make(), coding, request)
   answers.set(key, ready)
   return send(ready)
 }
@@ -69,13 +69,8 @@ export async function sendCached(
 /** Sends an answer that is made for each request, otherwise as `sendCached` does. */
 export async function sendState(request: HttpRequest, answer: StateAnswer): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
-  const ready = await makeReady(answer, coding, shareOf(request))
+  const ready = await makeReady(answer, coding, request)
   return sendReady(request, ready, ready)
-}
-
-/** Compresses what only one request holds, within the share of its key. */
-function shareOf(request: HttpRequest): typeof encode {
-  return (body, coding) => compress(request, body, coding)
 }
 
 /** What identifies a state of the registry, and how much of it was pruned. */
@@ -85,19 +80,19 @@ export function stateOf({ lineage, earliestVersion }: RegistryState): string {
 
 /**
  * @param accepted the coding that the client prefers.
- * @param compressed compresses the body.
+ * @param request the only one that gets the body, if so: its key has a share of what is compressed.
  */
 export async function makeReady(
   answer: StateAnswer,
   accepted: Coding,
-  compressed: typeof encode = encode,
+  request?: HttpRequest,
 ): Promise<ReadyState> {
   const { text, registry, changedAt = registry.committedAt ?? 0 } = answer
   const { link, headers } = answer
   const plain = typeof text === 'string' ? Buffer.from(text) : text
   const digest = hash('sha256', answer.identity ?? plain, 'base64url')
   const coding = isWorthCoding(plain) ? accepted : 'identity'
-  const body = coding === 'identity' ? plain : await compressed(plain, coding)
+  const body = await (request ? compress(request, plain, coding) : encode(plain, coding))
   if (body !== plain) giveBack(plain)
   return {
     state: stateOf(registry),
