@@ -87,14 +87,10 @@ export function createAuthenticate(store: StoreReader, now: () => number, thrott
   }
 }
 
-/** An Authorization field, the key in it, and the key's hash. */
-interface Presented {
-  readonly authorization: string
-  readonly token: string
-  readonly id: string
-}
+type Presented = NonNullable<ReturnType<typeof readKey>>
 
-function readKey(authorization: string): Presented | undefined {
+/** An Authorization field, the key in it, and the key's hash; undefined without a key. */
+function readKey(authorization: string) {
   const token = bearer.exec(authorization)?.[1]
   return token === undefined ? undefined : { authorization, token, id: hashKey(token) }
 }

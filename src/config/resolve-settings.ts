@@ -18,21 +18,8 @@ import {
 /** Where a value comes from. */
 type Origin = 'option' | 'environment' | 'default'
 
-/** A setting with its value, valid or not. */
-interface ResolvedSetting {
-  readonly key: SettingName
-  readonly setting: Setting
-  readonly value: string
-  readonly origin: Origin
-  /** What is wrong with the value, as a line for the operator. */
-  readonly fault: string | undefined
-}
-
 /** All settings in the order of the table, and all their faults. */
-export interface ResolvedSettings {
-  readonly resolved: readonly ResolvedSetting[]
-  readonly faults: readonly string[]
-}
+export type ResolvedSettings = Readonly<ReturnType<typeof resolveSettings>>
 
 /**
  * Resolves every setting: the option, else the environment variable, else the default.
@@ -45,7 +32,7 @@ export function resolveSettings(
   options: Readonly<Record<string, string | undefined>>,
   environment: Readonly<Record<string, string | undefined>>,
   defaults: Partial<SettingTexts> = {},
-): ResolvedSettings {
+) {
   const keys = Object.keys(settings) as SettingName[]
   const resolved = keys.map((key) => resolve(key, options, environment, defaults))
   const valueOf = (name: SettingName) => resolved.find(({ key }) => key === name)?.value ?? ''
@@ -100,12 +87,13 @@ function isOfKubernetes(name: string, value = ''): boolean {
   )
 }
 
+/** A setting with its value, valid or not, and what is wrong with that, as a line for operators. */
 function resolve(
   key: SettingName,
   options: Readonly<Record<string, string | undefined>>,
   environment: Readonly<Record<string, string | undefined>>,
   defaults: Partial<SettingTexts>,
-): ResolvedSetting {
+) {
   const setting: Setting = settings[key]
   const variable = variableOf(setting)
   const option = options[setting.name]

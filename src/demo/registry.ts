@@ -44,15 +44,8 @@ interface Company {
   readonly words: Words
 }
 
-/** The rows of one import of the demo. */
-export interface DemoExtract {
-  /** What is imported: companies, or a resource. */
-  readonly name: string
-  readonly rows: () => Iterable<Row>
-}
-
-/** All imports of the demo, in order. */
-export function demoExtracts(): readonly DemoExtract[] {
+/** All imports of the demo, in order, by the names of what they import. */
+export function demoExtracts() {
   const random = createRandom(seed)
   const companies = Array.from({ length: companyCount }, (_, index) =>
     makeCompany(random, index + 1),

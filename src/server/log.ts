@@ -7,11 +7,7 @@ import { printableJson, printableLines } from '../text/printable.ts'
 import { withoutKeys } from '../text/redact.ts'
 import { createLineWriter } from './line-writer.ts'
 
-export interface Log {
-  readonly logger: Logger
-  /** The number of lines dropped because they could not be written. */
-  readonly dropped: () => number
-}
+export type Log = Awaited<ReturnType<typeof createLog>>
 
 /** The maximum size of a line in bytes, including the line feed. */
 export const lineBytesMax = 4_096
@@ -25,7 +21,7 @@ type Format = (line: string) => string
 export async function createLog(
   { logFormat, logLevel }: Settings,
   { isTTY }: { readonly isTTY: boolean },
-): Promise<Log> {
+) {
   const format = await formatOf(logFormat, isTTY)
   const writer = createLineWriter(standardOutput, (count) => format(droppedLine(count)))
   process.once('exit', () => writer.writeLast())

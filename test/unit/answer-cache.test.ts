@@ -3,15 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAnswerCache } from '../../src/http/answers/answer-cache.ts'
-import type { ReadyState } from '../../src/http/answers/state-answer.ts'
+import type { Ready } from '../../src/http/answers/send.ts'
 import { borrow } from '../../src/http/wire/body-memory.ts'
 import { type Coding, encode } from '../../src/http/wire/coding.ts'
 
 const mebibyte = 1_048_576
 
-function answerOf(body: Buffer, coding: Coding): ReadyState {
-  const registry = { state: 'a', dataVersion: 1, link: undefined, changedAt: 0, tag: '' }
-  return { ...registry, body, coding }
+function answerOf(body: Buffer, coding: Coding): Ready {
+  return { body, coding, changedAt: 0, tag: '' }
 }
 
 test('a kept body is in memory of its own size, in every coding (L2)', async () => {

@@ -6,7 +6,7 @@ import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { RegistryState } from '../../store/reading.ts'
 import type { Service } from '../service.ts'
 import { fromStore } from '../store-errors.ts'
-import { compress, type Ready, sendReady } from './send.ts'
+import { compress, sendReady } from './send.ts'
 import { giveBack } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, encode, isWorthCoding } from '../wire/coding.ts'
 
@@ -26,13 +26,7 @@ export interface StateAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface ReadyState extends Ready {
-  /** Identifies the state of the registry that the answer was made from. */
-  readonly state: string
-  readonly dataVersion: number
-  readonly link: string | undefined
-  readonly headers?: StateAnswer['headers'] | undefined
-}
+export type ReadyState = Readonly<Awaited<ReturnType<typeof makeReady>>>
 
 interface CachedQuestion {
   /** Identifies the request, and the key if the answer depends on it; it begins with the path. */
@@ -82,11 +76,7 @@ export function stateOf({ lineage, earliestVersion }: RegistryState): string {
  * @param accepted the coding that the client prefers.
  * @param request the only one that gets the body, if so: its key has a share of what is compressed.
  */
-export async function makeReady(
-  answer: StateAnswer,
-  accepted: Coding,
-  request?: HttpRequest,
-): Promise<ReadyState> {
+export async function makeReady(answer: StateAnswer, accepted: Coding, request?: HttpRequest) {
   const { text, registry, changedAt = registry.committedAt ?? 0 } = answer
   const { link, headers } = answer
   const plain = typeof text === 'string' ? Buffer.from(text) : text
@@ -95,6 +85,7 @@ export async function makeReady(
   const body = await (request ? compress(request, plain, coding) : encode(plain, coding))
   if (body !== plain) giveBack(plain)
   return {
+    /** Identifies the state of the registry that the answer was made from. */
     state: stateOf(registry),
     body,
     coding,

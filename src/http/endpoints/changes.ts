@@ -17,7 +17,7 @@ import { contentTypes } from '../requests/formats.ts'
 import { linkTo } from '../answers/links.ts'
 import { readChanges } from '../answers/read-listing.ts'
 import { type Given, readMembers } from '../requests/members.ts'
-import { makeReady, type ReadyState, type StateAnswer, stateOf } from '../answers/state-answer.ts'
+import { makeReady, type StateAnswer, stateOf } from '../answers/state-answer.ts'
 import { sendReady } from '../answers/send.ts'
 import { keepForSeveral } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
@@ -33,16 +33,10 @@ export function changes(): Endpoint {
   }
 }
 
-/** A page that is ready to send. */
-interface ReadyChanges extends ReadyState {
-  /** Whether it has no changes yet, so that a client may wait for one. */
-  readonly isNothingYet: boolean
-}
-
 /** A page that is being made: its maker, and how many wait for it. */
 interface Making {
   readonly maker: HttpRequest
-  readonly ready: Promise<ReadyChanges>
+  readonly ready: ReturnType<typeof make>
   users: number
 }
 
@@ -135,13 +129,14 @@ async function make(
   { store }: Service,
   { question, asked, what }: Omit<Asked, 'state'> & { readonly what: string },
   coding: Coding,
-): Promise<ReadyChanges> {
+) {
   const page = await readChanges(store, asked)
   const identity = `${changesPath} ${what} ${stateOf(page.registry)}`
   const answer = answerOf(question, asked, page)
   page.free?.()
   const ready = await makeReady({ ...answer, identity }, coding)
   const isNothing = page.changes.length === 0 && page.next === undefined
+  // Without changes yet, a client may wait for one.
   return { ...ready, isNothingYet: isNothing && asked.until === undefined }
 }
 
