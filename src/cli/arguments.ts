@@ -12,25 +12,14 @@ export interface KnownOption {
   readonly isRepeatable?: boolean
 }
 
-/** Parsed arguments; options and flags by their names without the dashes. */
-export interface ParsedArguments {
-  readonly words: readonly string[]
-  /** The value of each option; the last one if it is repeatable. */
-  readonly options: Readonly<Record<string, string | undefined>>
-  /** All values of each option, for those that are repeatable. */
-  readonly values: Readonly<Record<string, readonly string[] | undefined>>
-  readonly flags: ReadonlySet<string>
-}
+export type ParsedArguments = Readonly<ReturnType<typeof parseArguments>>
 
 /**
- * Parses the arguments after the name of a command.
+ * Parses the arguments after the name of a command; options and flags get names without dashes.
  *
  * @throws UsageError that names the fault and, for an unknown option, the nearest known one.
  */
-export function parseArguments(
-  known: readonly KnownOption[],
-  args: readonly string[],
-): ParsedArguments {
+export function parseArguments(known: readonly KnownOption[], args: readonly string[]) {
   const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(
@@ -41,8 +30,10 @@ export function parseArguments(
     tokens: true,
   })
   const words: string[] = []
-  const options: Record<string, string> = {}
-  const values: Record<string, string[]> = {}
+  /** The value of each option; the last one if it is repeatable. */
+  const options: Record<string, string | undefined> = {}
+  /** All values of each option. */
+  const values: Record<string, string[] | undefined> = {}
   const flags = new Set<string>()
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value)

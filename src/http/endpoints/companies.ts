@@ -11,7 +11,7 @@ import { hasMoreCharacters } from '../../text/characters.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { fromStore, pageTooLarge } from '../store-errors.ts'
 import { companiesPath } from '../requests/company-request.ts'
-import { pageOffset, type Paging, parameters, readIntegers } from '../requests/listing-request.ts'
+import { pageOffset, parameters, readIntegers } from '../requests/listing-request.ts'
 import { checkNames, type Given, readMembers, readValue } from '../requests/members.ts'
 import { areSame } from '../requests/request-words.ts'
 import { joinLinks } from '../answers/links.ts'
@@ -20,14 +20,7 @@ import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import type { Service } from '../service.ts'
 import type { Endpoint } from './endpoint.ts'
 
-interface CompaniesRequest extends Paging {
-  /** In the order given; undefined for a request by words. */
-  readonly identifiers: readonly string[] | undefined
-  /** Undefined for all jurisdictions. */
-  readonly jurisdiction: string | undefined
-  /** The words, as given. */
-  readonly q: string | undefined
-}
+type CompaniesRequest = Readonly<ReturnType<typeof parseRequest>>
 
 /** How many identifiers a request may have. */
 export const identifiersMax = 100
@@ -92,8 +85,12 @@ function pageTexts(found: readonly FoundCompany[], first: number, limit: number)
   throw pageTooLarge(greatestLimit(budgetOf(largest), limit))
 }
 
-/** @throws ApiError 400 that names the parameter, its value and what it takes. */
-function parseRequest(given: Given): CompaniesRequest {
+/**
+ * Parses a request by identifiers, in one jurisdiction or in all, or by the words `q`.
+ *
+ * @throws ApiError 400 that names the parameter, its value and what it takes.
+ */
+function parseRequest(given: Given) {
   checkNames(given, [...companyTexts, ...Object.keys(parameters)])
   const identifiers = parseIdentifiers(given)
   const jurisdiction = parseText(given, 'jurisdiction')

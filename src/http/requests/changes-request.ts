@@ -1,7 +1,6 @@
 // A request for changes as one value (contract 12.1).
 
 import type { Resource } from '../../resources/resource.ts'
-import type { CompanyName } from '../../store/inspecting.ts'
 import type { ChangesRequest, NamedPoint } from '../../store/changes.ts'
 import { companiesScope } from '../../store/keys.ts'
 import type { StoreReader } from '../../store/serving/store-reader.ts'
@@ -34,25 +33,14 @@ export const changesTexts = {
 /** A field of a resource may have the same name, so that it is not written out. */
 const [cursorName = ''] = Object.keys(changesTexts)
 
-export interface ChangesQuestion {
-  readonly cursor: Cursor
-  readonly until: NamedPoint | undefined
-  /** The name of a resource, or `companies`. */
-  readonly resource: string | undefined
-  readonly company: CompanyName | undefined
-  readonly limit: number
-  readonly waitMs: number
-  readonly format: (typeof changesFormats)[number]
-  /** What is requested, in canonical form, without the cursor, `until` and the wait. */
-  readonly query: string
-}
+export type ChangesQuestion = Readonly<ReturnType<typeof parseChangesRequest>>
 
 /** @throws ApiError 400 that names the parameter, its value and what it takes (contract 1.4). */
 export function parseChangesRequest(
   resources: readonly Resource[],
   given: Given,
   accept: string | undefined,
-): ChangesQuestion {
+) {
   const names = [...Object.keys(changesTexts), ...Object.keys(changesNumbers), formatName]
   checkNames(given, names)
   const { limit, wait } = readIntegers(changesNumbers, given)
@@ -68,11 +56,13 @@ export function parseChangesRequest(
   return {
     cursor,
     until,
+    /** The name of a resource, or `companies`. */
     resource,
     limit,
     format,
     waitMs: wait * 1_000,
     company: company === undefined ? undefined : parseCompany(company),
+    /** What is requested, in canonical form, without the cursor, `until` and the wait. */
     query: `&${members.toString()}`,
   }
 }

@@ -3,11 +3,11 @@
 
 import type { HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { after, type Awaitable } from '../../store/awaitable.ts'
+import { after } from '../../store/awaitable.ts'
 import type { CompanyName } from '../../store/inspecting.ts'
 import type { StoreReader } from '../../store/serving/store-reader.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
-import { chooseCoding, type Coding } from '../wire/coding.ts'
+import { chooseCoding } from '../wire/coding.ts'
 import { isByName, locate, type NumberedState, parseCompany } from './company-request.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { chooseFormat, type Format, formatName, formats } from './formats.ts'
@@ -23,14 +23,7 @@ export interface ListingRequest extends Omit<SelectionParameters, 'version'>, Nu
 }
 
 /** A request that has been read, and how it is answered. */
-export interface AskedListing extends ListingRequest {
-  /** As `canonicalUrl` writes it. */
-  readonly form: string
-  /** Whether it names the company or the version in another way than by its number. */
-  readonly isByName: boolean
-  /** The coding that the client prefers. */
-  readonly coding: Coding
-}
+export type AskedListing = Readonly<Awaited<ReturnType<typeof readListingRequest>>>
 
 /** The range and the default of a parameter (contract 1.3). */
 export interface Parameter {
@@ -70,13 +63,11 @@ type WrittenRequest = SelectionParameters &
 /**
  * Parses a request, with its body if it has one, and finds the company that its path names.
  *
+ * @returns it with its canonical form, whether it names company or version otherwise than by their
+ *   numbers, and the coding that the client prefers.
  * @throws ApiError as `parseListingRequest`, `readMembers` and `locate` do.
  */
-export function readListingRequest(
-  request: HttpRequest,
-  resource: Resource,
-  store: StoreReader,
-): Awaitable<AskedListing> {
+export function readListingRequest(request: HttpRequest, resource: Resource, store: StoreReader) {
   const { company_id: segment } = request.target.params as { company_id: string }
   return after(readMembers(request), ({ query, body }) => {
     const { accept, 'accept-encoding': accepted } = request.headers
