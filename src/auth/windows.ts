@@ -2,9 +2,9 @@
 
 /** The window of a client. */
 interface Window {
-  readonly count: number
+  count: number
   /** In milliseconds, on the caller's clock. */
-  readonly endsAt: number
+  endsAt: number
 }
 
 /**
@@ -13,7 +13,7 @@ interface Window {
  *   the counts of some clients restart.
  */
 export function createWindows<Id>(max: number) {
-  const windows = new Map<Id, { count: number; endsAt: number }>()
+  const windows = new Map<Id, Window>()
   let hand = windows.entries()
 
   function evict(now: number): void {
@@ -31,12 +31,12 @@ export function createWindows<Id>(max: number) {
 
   return {
     /** Returns the current window of a client; undefined if it has none or it has ended. */
-    find(id: Id, now: number): Window | undefined {
+    find(id: Id, now: number): Readonly<Window> | undefined {
       const window = windows.get(id)
       return window !== undefined && now < window.endsAt ? window : undefined
     },
     /** Counts once for a client, and starts a window now if it has no current one. */
-    count(id: Id, lengthMs: number, now: number): Window {
+    count(id: Id, lengthMs: number, now: number): Readonly<Window> {
       const window = windows.get(id)
       // Whole: what is left of a sum with a fraction may be more than the window has.
       const newEnd = Math.floor(now) + lengthMs

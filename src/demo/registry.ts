@@ -35,14 +35,7 @@ const named: Readonly<Record<number, { readonly own: string; readonly company: s
 /** A row of an import: a company or a record, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
-interface Company {
-  readonly id: number
-  readonly identifier: string
-  readonly name: string
-  readonly jurisdiction: string
-  /** The words of its country, in which its own name is the only one. */
-  readonly words: Words
-}
+type Company = Readonly<ReturnType<typeof makeCompany>>
 
 /** All imports of the demo, in order, by the names of what they import. */
 export function demoExtracts() {
@@ -61,10 +54,11 @@ export function demoExtracts() {
   ]
 }
 
-function makeCompany(random: Random, id: number): Company {
+function makeCompany(random: Random, id: number) {
   const country = random.pick(id in named ? countries.slice(0, 1) : countries)
   const own = named[id]?.own ?? say(random, country, 'own')
-  const words = { ...country, own: [own] }
+  // Of its country, in which its own name is the only one.
+  const words: Words = { ...country, own: [own] }
   return {
     id,
     identifier: String(10_000_000 + id * 7_919),

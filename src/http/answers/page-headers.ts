@@ -1,18 +1,12 @@
 // The headers of pages, which protect the keys that users enter into them.
 
-/** What a page needs besides its own scripts, styles and images. */
-interface PolicyNeeds {
-  /** The sources of images. */
-  readonly images?: string
-  /** The policies by which its scripts make markup of text. */
-  readonly trustedTypes?: string
-}
-
 /**
  * A Content-Security-Policy: nothing from another host, nothing inline, and no text becomes markup
  * except through a policy of Trusted Types that is named here.
+ *
+ * @param images the sources of images.
  */
-export function contentPolicy({ images = "'self'", trustedTypes = "'none'" }: PolicyNeeds): string {
+export function contentPolicy(images = "'self'", trustedTypes = "'none'"): string {
   return [
     "default-src 'none'",
     "connect-src 'self'",
@@ -29,7 +23,7 @@ export function contentPolicy({ images = "'self'", trustedTypes = "'none'" }: Po
 
 /** Users enter keys, so no other host may run code in a page, frame it or observe it. */
 export const pageHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': contentPolicy({}),
+  'content-security-policy': contentPolicy(),
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',

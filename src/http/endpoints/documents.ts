@@ -15,17 +15,14 @@ const styleType = 'text/css; charset=utf-8'
 /** As strict as the explorer's, except for what Swagger UI needs: its icons, and a policy. */
 const headers: Readonly<Record<string, string>> = {
   ...pageHeaders,
-  'content-security-policy': contentPolicy({
-    images: "'self' data:",
-    // It makes markup only from our own document, through its own sanitiser.
-    trustedTypes: 'default dompurify',
-  }),
+  // It makes markup only from our own document, through its own sanitiser.
+  'content-security-policy': contentPolicy("'self' data:", 'default dompurify'),
 }
 
 /** The guide's page has an empty icon. */
 const guideHeaders: Readonly<Record<string, string>> = {
   ...pageHeaders,
-  'content-security-policy': contentPolicy({ images: 'data:' }),
+  'content-security-policy': contentPolicy('data:'),
 }
 
 /** The page; its files are in the folder `docs` beside it. */
