@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadCommands } from '../src/cli/command-line.ts'
-import type { Command } from '../src/cli/command.ts'
+import { type Command, nameOf } from '../src/cli/command.ts'
 import { settings, variableOf } from '../src/config/settings.ts'
 import { parameters } from '../src/http/requests/listing-request.ts'
 import { normaliserOf } from '../src/import/rows/normalise.ts'
@@ -51,11 +51,11 @@ function settingsTable(): string {
   return table(['option', 'variable', 'default', 'meaning'], rows)
 }
 
-function commandPart({ name, synopsis, options, settings: taken }: Command): string {
+function commandPart({ synopsis, options, settings: taken }: Command): string {
   const rows = Object.entries(options).map(([option, meaning]) => [code(option), meaning])
   const ofAll = taken.map((key) => code(`--${settings[key].name}`)).join(', ')
   return [
-    `### dossier ${name}`,
+    `### dossier ${nameOf({ synopsis })}`,
     `\`\`\`text\n${synopsis.map((line) => `dossier ${line}`).join('\n')}\n\`\`\``,
     ...(rows.length > 0 ? [table(['option', 'meaning'], rows)] : []),
     `Settings: ${ofAll}.`,

@@ -6,6 +6,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { guides, regenerate, wholes } from '../scripts/generate-docs.ts'
+import { nameOf } from '../src/cli/command.ts'
 import { commandNames, loadCommands } from '../src/cli/command-line.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -53,7 +54,7 @@ test('a marker that names no generated part is an error', () => {
 })
 
 test('every command that is listed can be loaded', async () => {
-  const names = (await loadCommands()).map(({ name }) => name)
+  const names = (await loadCommands()).map(nameOf)
   assert.deepEqual(names, commandNames)
 })
 

@@ -6,7 +6,6 @@ import { type Command, type Input, print } from './command.ts'
 import { tableLines } from './table.ts'
 
 export const checkConfig: Command = {
-  name: 'check-config',
   summary: 'show every setting, its value and where it comes from',
   synopsis: ['check-config [OPTIONS]'],
   details: `

@@ -6,7 +6,14 @@ import { isMisspelling } from '../text/nearest.ts'
 import { OperatorError, systemCode } from '../config/operator-error.ts'
 import { withoutPasswords, withoutPasswordsInText } from '../text/redact.ts'
 import { explainStoreError } from '../store/open-store.ts'
-import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
+import {
+  type Command,
+  type CommandContext,
+  columns,
+  commandHelp,
+  nameOf,
+  parseInput,
+} from './command.ts'
 import { programVersion } from '../server/program-version.ts'
 
 // In the order of the help. Only the command that runs is loaded: all of them would double the time
@@ -111,7 +118,7 @@ async function runCommand(
     const known = explainStoreError(db, error)
     if (known instanceof UsageError) {
       const faults = known.faults.map(hide)
-      return reportUsageErrors(context, faults, `See: dossier ${command.name} --help`)
+      return reportUsageErrors(context, faults, `See: dossier ${nameOf(command)} --help`)
     }
     const message = known instanceof OperatorError ? known.message : systemFault(known)
     if (message === undefined) throw error
@@ -184,7 +191,7 @@ function help(commands: readonly Command[]): string {
 Usage: dossier COMMAND [OPTIONS]
 
 Commands:
-${columns(commands.map(({ name, summary }) => [name, summary]))}
+${columns(commands.map((one) => [nameOf(one), one.summary]))}
 
 Try it:              dossier demo
 Serve your own data: dossier import companies companies.csv

@@ -33,9 +33,8 @@ export interface Input extends ParsedArguments {
 
 /** A command: its help and its implementation. */
 export interface Command {
-  readonly name: string
   readonly summary: string
-  /** The lines of usage, without `dossier`. */
+  /** The lines of usage, without `dossier`; each begins with the name of the command. */
   readonly synopsis: readonly string[]
   /** An explanation for newcomers, with examples; wrapped by hand. */
   readonly details: string
@@ -53,6 +52,10 @@ export interface Command {
 
 /** Resolves to the exit code. */
 type Run = (input: Input, context: CommandContext) => Promise<number>
+
+export function nameOf({ synopsis: [line = ''] }: Pick<Command, 'synopsis'>): string {
+  return line.split(' ', 1)[0] ?? ''
+}
 
 /** The error of a command that has changed something before: an interruption says so. */
 export function keepingChanges(error: unknown, { signal }: CommandContext): unknown {
@@ -72,7 +75,7 @@ export function parseInput(
 ): Input {
   const shared = command.settings.map((key) => ({ name: settings[key].name, takesValue: true }))
   const parsed = parseArguments([...knownOptions(command), ...shared], args)
-  if (command.takesWords === false) refuseWords(command.name, parsed.words)
+  if (command.takesWords === false) refuseWords(nameOf(command), parsed.words)
   refuseOfOthers(command, parsed)
   const found = resolveSettings(parsed.options, environment, command.defaults)
   return {
@@ -90,7 +93,7 @@ export function parseInput(
  * @throws UsageError that names it.
  */
 function refuseOfOthers(
-  { name, synopsis, options }: Command,
+  { synopsis, options }: Command,
   { words: [action = ''], options: values, flags }: ParsedArguments,
 ): void {
   const ofAction = synopsis.filter((line) => actionsIn(line).includes(action))
@@ -100,6 +103,7 @@ function refuseOfOthers(
   if (lines.length === 0 || taken.has('OPTIONS')) return
   for (const { name: option } of knownOptions({ options })) {
     if ((!(option in values) && !flags.has(option)) || taken.has(`--${option}`)) continue
+    const name = nameOf({ synopsis })
     throw new UsageError(`${isAction ? `${name} ${action}` : name} takes no --${option}`)
   }
 }

@@ -31,7 +31,6 @@ const companyText = formatCount(companyCount)
 const eventText = formatCount(longHistoryLength)
 
 export const demo: Command = {
-  name: 'demo',
   summary: 'create a sample registry and serve it',
   synopsis: ['demo [OPTIONS]'],
   details: `

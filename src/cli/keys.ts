@@ -42,7 +42,6 @@ const usualOverlap = '7d'
 const overlapMax = '1y'
 
 export const keys: Command = {
-  name: 'keys',
   summary: 'create, rotate, list and revoke client keys',
   synopsis: [
     'keys create [--name] NAME [--expires WHEN] [--scopes NAME,…] [--rate RATE]',

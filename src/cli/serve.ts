@@ -3,7 +3,6 @@
 import type { Command } from './command.ts'
 
 export const serve: Command = {
-  name: 'serve',
   summary: 'serve the API from the store',
   synopsis: ['serve [OPTIONS]'],
   details: `

@@ -31,7 +31,6 @@ import { openRejects } from './rejects-file.ts'
 const shownMax = 1_000
 
 export const importCommand: Command = {
-  name: 'import',
   summary: 'load companies or their records from files',
   synopsis: [
     'import companies FILE… [OPTIONS]',

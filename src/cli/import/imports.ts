@@ -24,7 +24,6 @@ const limitDefault = 20
 const limitMax = 1_000_000
 
 export const imports: Command = {
-  name: 'imports',
   summary: 'list the imports; each is a version of the registry',
   synopsis: ['imports [--limit N] [--json]', 'imports show VERSION [--json]'],
   details: `

@@ -30,7 +30,6 @@ const targets = importTargets(resources)
 const targetNames = targets.map(({ name }) => name)
 
 export const sources: Command = {
-  name: 'sources',
   summary: 'list the sources, show how one is imported, or remove its data',
   synopsis: [
     'sources [--json]',

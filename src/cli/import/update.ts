@@ -23,7 +23,6 @@ import { storeOf } from '../progress.ts'
 const { '--source NAME': _, ...ofImport } = importCommand.options
 
 export const update: Command = {
-  name: 'update',
   summary: 'import the next extract of a source in the same way as the last',
   synopsis: ['update SOURCE FILE… [--as-of DATE] [OPTIONS]'],
   details: `

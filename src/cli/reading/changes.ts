@@ -28,7 +28,6 @@ const parameterOf = Object.fromEntries(
 )
 
 export const changes: Command = {
-  name: 'changes',
   summary: 'print what has changed since a version',
   synopsis: ['changes --since VERSION [--until VERSION] [--company COMPANY] [--resource NAME]'],
   details: `

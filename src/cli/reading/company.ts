@@ -42,7 +42,6 @@ interface ShownSource {
 }
 
 export const company: Command = {
-  name: 'company',
   summary: 'show a company: attributes, record counts, latest events',
   synopsis: ['company COMPANY [--json]'],
   details: `

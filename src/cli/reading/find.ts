@@ -15,7 +15,6 @@ import { storeOf } from '../progress.ts'
 const shownMax = 50
 
 export const find: Command = {
-  name: 'find',
   summary: 'find companies by name or number',
   synopsis: ['find WORDS|NUMBER [--jurisdiction CODE] [--json]'],
   details: `

@@ -24,7 +24,6 @@ import { storeOf } from '../progress.ts'
 const periodic = resources.find(({ period }) => period !== undefined)
 
 export const listing: Command = {
-  name: 'listing',
   summary: "print a company's listing, filtered, at any version",
   synopsis: ['listing COMPANY RESOURCE [PARAMETER=VALUE …] [--version N] [--format csv]'],
   details: `

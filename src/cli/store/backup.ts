@@ -7,7 +7,6 @@ import { type Command, onlyWord } from '../command.ts'
 import { storeOf, watchCopy } from '../progress.ts'
 
 export const backupCommand: Command = {
-  name: 'backup',
   summary: 'copy a store while it is in use',
   synopsis: ['backup FILE'],
   details: `

@@ -8,7 +8,6 @@ import { type Command, print } from '../command.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 
 export const compactCommand: Command = {
-  name: 'compact',
   summary: 'reclaim the space of deleted data',
   synopsis: ['compact [--json]'],
   details: `

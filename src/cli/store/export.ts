@@ -12,7 +12,6 @@ import { createProgress, storeOf } from '../progress.ts'
 import { tableLines } from '../table.ts'
 
 export const exportCommand: Command = {
-  name: 'export',
   summary: 'write a complete copy of the registry as files',
   synopsis: ['export DIR [--format FORMATS] [--version N] [--json]'],
   details: `

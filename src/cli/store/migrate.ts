@@ -6,7 +6,6 @@ import { lockWait, storeOf } from '../progress.ts'
 import type { Command } from '../command.ts'
 
 export const migrate: Command = {
-  name: 'migrate',
   summary: "create or upgrade the store's tables",
   synopsis: ['migrate [--distributed] [OPTIONS]'],
   details: `

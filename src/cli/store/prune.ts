@@ -11,7 +11,6 @@ import { countLines } from '../table.ts'
 import { storeOf, watchWork } from '../progress.ts'
 
 export const prune: Command = {
-  name: 'prune',
   summary: 'delete past states older than a duration',
   synopsis: ['prune --keep DURATION [--yes] [--json]', 'prune --keep DURATION --dry-run [--json]'],
   details: `

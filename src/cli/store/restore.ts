@@ -14,7 +14,6 @@ import { confirm } from '../confirm.ts'
 import { lockWait, storeOf, watchChecks, watchCopy } from '../progress.ts'
 
 export const restoreCommand: Command = {
-  name: 'restore',
   summary: 'replace the store with a backup',
   synopsis: ['restore COPY [--yes | --replace-foreign]'],
   details: `

@@ -10,7 +10,6 @@ import { parseVersion } from '../option-values.ts'
 import { storeOf, watchWork } from '../progress.ts'
 
 export const revert: Command = {
-  name: 'revert',
   summary: 'undo an import, as a new version',
   synopsis: [
     'revert VERSION [--with-later] [--dry-run] [--json]',

@@ -10,7 +10,6 @@ import { storeOf, watchChecks } from '../progress.ts'
 import { countLines } from '../table.ts'
 
 export const verifyCommand: Command = {
-  name: 'verify',
   summary: 'check the integrity of a store',
   synopsis: ['verify [--json]'],
   details: `

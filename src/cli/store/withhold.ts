@@ -35,7 +35,6 @@ const fieldLines = maskable
   .join('\n')
 
 export const withhold: Command = {
-  name: 'withhold',
   summary: "permanently mask or erase a person's or a company's data",
   synopsis: [
     'withhold {mask|erase} RESOURCE ID --reason TEXT --by NAME [OPTIONS]',
