@@ -8,28 +8,122 @@ import { makeApp } from '../support/make-app.ts'
 import { checkSound, makeSoundStore } from '../support/verify-store.ts'
 import { one, prune, revert } from '../support/write-store.ts'
 
-/** The register numbers of the companies that are known, by their ids. */
-async function numbersIn(db: string): Promise<Readonly<Record<string, unknown>>> {
+/** The known companies and their register numbers: `3=n3 new=`; `new` is the first assigned id. */
+async function numbersIn(db: string): Promise<string> {
   const rows = await queryStore(db, 'select id, identifier from companies order by id')
-  return Object.fromEntries(rows.map(({ id, identifier }) => [String(id), identifier]))
+  const shown = ({ id, identifier }: (typeof rows)[number]) =>
+    `${Number(id) === assignedIdMin ? 'new' : Number(id)}=${(identifier as string | null) ?? ''}`
+  return rows.map(shown).join(' ')
 }
 
-const idsIn = async (db: string) => Object.keys(await numbersIn(db)).map(Number)
-
-/** Imports a company from a register; without an id, it gets one. */
-function nameCompany(db: string, id: number | undefined, identifier: string, source = 'default') {
-  return importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier }], { source })
+/** A row of a company, or a record of one, which may name it: `3`, `3=n3`, `=n3`, `new`. */
+function rowOf(target: string, company: string, recordId: number): object {
+  const [given, number] = company.split('=')
+  const id = given === '' ? undefined : given === 'new' ? assignedIdMin : Number(given)
+  if (target === 'companies') return { id, jurisdiction: 'GB', identifier: number }
+  const named = number && { company_jurisdiction: 'GB', company_identifier: number }
+  return { id: recordId, company_id: id, ...named }
 }
 
-test('a company that another source has ever mentioned stays known', async (t) => {
-  const db = makeSoundStore(t)
-  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-  await importRows(db, 'rights', [{ id: 2, company_id: 7 }], { source: 'other' })
-  // The other source now has its record elsewhere.
-  await importRows(db, 'rights', [{ id: 2, company_id: 8 }], { source: 'other', isSnapshot: true })
-  await revert(db, one(1))
-  assert.deepEqual(await idsIn(db), [7, 8])
-})
+/**
+ * Runs a step: `jobs 3+4 by a` imports a job of each of these companies, and `alone` makes it a
+ * snapshot; `revert 2`, `revert to 1`, `revert from 4` and `prune from 3` name versions.
+ */
+async function runStep(db: string, step: string, recordId: number): Promise<void> {
+  const [verb = '', first = '', ...more] = step.split(' ')
+  const version = Number(more[0] ?? first)
+  if (verb === 'revert') {
+    const ranges = { to: { to: version }, from: { version, isWithLater: true } } as const
+    await revert(db, first === 'to' || first === 'from' ? ranges[first] : one(version))
+  } else if (verb === 'prune') {
+    const sql = `select committed_at from imports where version = ${version}`
+    const [kept] = first === 'from' ? await queryStore(db, sql) : []
+    await prune(db, kept && Number(kept['committed_at']))
+  } else {
+    const [, source = 'default'] = more[0] === 'by' ? more : []
+    const rows = first.split('+').map((company, n) => rowOf(verb, company, recordId + n))
+    const report = await importRows(db, verb, rows, { source, isSnapshot: more.includes('alone') })
+    assert.deepEqual(report.problems, [], step)
+  }
+}
+
+/** Steps, and the companies that are known after them. */
+const cases: Readonly<Record<string, readonly (readonly [steps: string, known: string])[]>> = {
+  'a company that another source has ever mentioned stays known': [
+    // The other source now has its record elsewhere.
+    ['rights 7; rights 7 by other; rights 8 by other alone; revert 1', '7= 8='],
+  ],
+  'a register number is removed with the only import of companies that gave it, and restored with it':
+    [
+      ['jobs 3; companies 3=wrong; revert 2', '3='],
+      ['revert 3', '3=wrong'],
+      // Another source says so, too.
+      ['revert to 1; companies 3=right; revert 1; jobs 3 by other', '3=right'],
+      ['companies 3=right by other; revert 6', '3=right'],
+      ['revert 9', '3='],
+    ],
+  'a register number is removed with the last import that gave it, even after a prune': [
+    ['jobs 3; companies 3=n3 by a; companies 3=n3 by b; revert 2; prune from 3', '3=n3'],
+    ['revert 3', '3='],
+  ],
+  'the register number of an import that is in force again replaces that of a reverted one': [
+    ['jobs 3+4; companies 3=first; companies 4=second; revert to 1', '3= 4='],
+    ['companies 3=second; companies 4=first', '3=second 4=first'],
+    // Takes back both imports, and the revert before them.
+    ['revert from 4', '3=first 4=second'],
+    ['revert to 6', '3=second 4=first'],
+  ],
+  'a revert of another source leaves the register number that a revert has restored': [
+    ['jobs 3; companies 3=wrong by a; companies 9=other by b; revert 2', '3= 9=other'],
+    ['companies 3=right by a; revert 5; revert 6; revert 3', '3=right'],
+  ],
+  'a company that is known again by its records alone has no register number': [
+    // The last one takes back one version of the one before: the jobs are there again.
+    ['rights 1; companies 3=n3; jobs 3; revert to 1; revert to 4', '1= 3='],
+  ],
+  'a company that one of several versions of a revert made known is forgotten with it': [
+    ['rights 5 by a; rights 6 by b; revert to 0; revert to 2', '5= 6='],
+    ['revert 6', '5='],
+  ],
+  'a company stays known even if only a pruned state shows that an import had it': [
+    ['rights 5 by b; rights 5 by a; rights 6 by a alone; revert 1', '5= 6='],
+    ['prune; jobs 6; revert 5', '5= 6='],
+  ],
+  'of two register numbers, the one whose import alone is in force again is restored': [
+    ['rights 5; companies 5=first by a; revert 2; companies 5=second by b', '5=second'],
+    ['revert 3', '5=second'],
+    ['revert 4', '5=first'],
+  ],
+  'the last import in force that names a company gives its register number': [
+    ['rights 5; companies 5=x by a; companies 5=x by b; revert 2; revert 3', '5='],
+    // The import by b is in force again, but that by c is later.
+    ['companies 5=y by c; revert 5', '5=y'],
+    ['revert 6', '5=x'],
+  ],
+  'a register number returns to its company when another one no longer has it': [
+    ['companies =n3 by a; revert 1; companies 3=n3 by b; revert 2', '3=n3 new='],
+    ['revert 3', 'new=n3'],
+  ],
+  'a register number that records gave stays when companies that repeat it are reverted': [
+    ['rights 5; jobs 5=n5; companies 5=n5; revert 3', '5=n5'],
+    ['revert to 1', '5='],
+  ],
+  'a forgotten company that records mention by its assigned id returns under it': [
+    ['companies =1; revert 1; jobs new', 'new='],
+    ['prune; companies =1', 'new=1'],
+  ],
+}
+
+for (const [title, parts] of Object.entries(cases)) {
+  test(title, async (t) => {
+    const db = makeSoundStore(t)
+    let steps = 0
+    for (const [some, known] of parts) {
+      for (const step of some.split('; ')) await runStep(db, step, 10 * (steps += 1))
+      assert.equal(await numbersIn(db), known, some)
+    }
+  })
+}
 
 test('a company that was named and forgotten since is known as it was before (9.1)', async (t) => {
   const app = await makeApp(t)
@@ -45,69 +139,16 @@ test('a company that was named and forgotten since is known as it was before (9.
   }
 })
 
-test('a register number is removed with the only import of companies that gave it, and restored with it', async (t) => {
-  const db = makeSoundStore(t)
-  const number = async () => (await numbersIn(db))[3]
-  // The company is known by its id before it is named, then after.
-  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
-  await nameCompany(db, 3, 'wrong')
-  await revert(db, one(2))
-  assert.equal(await number(), null)
-  await revert(db, one(3))
-  assert.equal(await number(), 'wrong')
-  await revert(db, { to: 1 })
-  assert.deepEqual((await nameCompany(db, 3, 'right')).problems, [])
-  await revert(db, one(1))
-  await importRows(db, 'jobs', [{ id: 2, company_id: 3 }], { source: 'other' })
-  await nameCompany(db, 3, 'right', 'other')
-  await revert(db, one(6))
-  assert.equal(await number(), 'right', 'another source says so, too')
-  await revert(db, one(9))
-  assert.equal(await number(), null)
-})
-
-test('a register number is removed with the last import that gave it, even after a prune', async (t) => {
-  const db = makeSoundStore(t)
-  const row = { id: 3, jurisdiction: 'GB', identifier: 'n3' }
-  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
-  await importRows(db, 'companies', [row], { source: 'a' })
-  await importRows(db, 'companies', [row], { source: 'b' })
-  await revert(db, one(2))
-  const [third] = await queryStore(db, 'select committed_at from imports where version = 3')
-  assert.equal((await prune(db, Number(third?.['committed_at']))).earliestVersion, 2)
-  await revert(db, one(3))
-  assert.deepEqual(await numbersIn(db), { 3: null })
-})
-
-test('the register number of an import that is in force again replaces that of a reverted one', async (t) => {
-  const db = makeSoundStore(t)
-  await importRows(db, 'jobs', [
-    { id: 1, company_id: 3 },
-    { id: 2, company_id: 4 },
-  ])
-  await nameCompany(db, 3, 'first')
-  await nameCompany(db, 4, 'second')
-  await revert(db, { to: 1 })
-  await nameCompany(db, 3, 'second')
-  await nameCompany(db, 4, 'first')
-  assert.deepEqual(await numbersIn(db), { 3: 'second', 4: 'first' })
-  // Takes back both imports, and the revert before them.
-  await revert(db, { version: 4, isWithLater: true })
-  assert.deepEqual(await numbersIn(db), { 3: 'first', 4: 'second' })
-  await revert(db, { to: 6 })
-  assert.deepEqual(await numbersIn(db), { 3: 'second', 4: 'first' })
-})
-
 test('no version of a revert has two companies of one register number', async (t) => {
   const app = await makeApp(t)
   const db = app.store.path
-  await nameCompany(db, 3, 'n')
+  await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: 'n' }])
   await revert(db, one(1))
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
   // The company 3 has lost the number, so it makes another one known.
   await importRows(db, 'rights', [{ id: 1, company_jurisdiction: 'GB', company_identifier: 'n' }])
   await revert(db, { to: 1 })
-  assert.deepEqual(await numbersIn(db), { 3: 'n' })
+  assert.equal(await numbersIn(db), '3=n')
   const idOf = async (version: number) => {
     const ids: number[] = []
     for (const id of [3, assignedIdMin]) {
@@ -122,113 +163,4 @@ test('no version of a revert has two companies of one register number', async (t
   const ids = [await idOf(4), await idOf(5), await idOf(6), await idOf(7)]
   assert.deepEqual(ids, [assignedIdMin, assignedIdMin, assignedIdMin, 3])
   await checkSound(db)
-})
-
-test('a revert of another source leaves the register number that a revert has restored', async (t) => {
-  const db = makeSoundStore(t)
-  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
-  await nameCompany(db, 3, 'wrong', 'a')
-  await nameCompany(db, 9, 'other', 'b')
-  await revert(db, one(2))
-  await nameCompany(db, 3, 'right', 'a')
-  await revert(db, one(5))
-  await revert(db, one(6))
-  await revert(db, one(3))
-  assert.deepEqual(await numbersIn(db), { 3: 'right' })
-})
-
-test('a company that is known again by its records alone has no register number', async (t) => {
-  const db = makeSoundStore(t)
-  await importRows(db, 'rights', [{ id: 1, company_id: 1 }])
-  await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: 'n3' }])
-  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
-  await revert(db, { to: 1 })
-  // Takes back one version of that revert: the jobs are there again.
-  await revert(db, { to: 4 })
-  assert.deepEqual(await numbersIn(db), { 1: null, 3: null })
-})
-
-test('a company that one of several versions of a revert made known is forgotten with it', async (t) => {
-  const db = makeSoundStore(t)
-  await importRows(db, 'rights', [{ id: 1, company_id: 5 }], { source: 'a' })
-  await importRows(db, 'rights', [{ id: 2, company_id: 6 }], { source: 'b' })
-  await revert(db, { to: 0 })
-  await revert(db, { to: 2 })
-  assert.deepEqual(await idsIn(db), [5, 6])
-  await revert(db, one(6))
-  assert.deepEqual(await idsIn(db), [5])
-})
-
-test('a company stays known even if only a pruned state shows that an import had it', async (t) => {
-  const db = makeSoundStore(t)
-  await importRows(db, 'rights', [{ id: 1, company_id: 5 }], { source: 'b' })
-  await importRows(db, 'rights', [{ id: 2, company_id: 5 }], { source: 'a' })
-  await importRows(db, 'rights', [{ id: 3, company_id: 6 }], { source: 'a', isSnapshot: true })
-  await revert(db, one(1))
-  await prune(db)
-  await importRows(db, 'jobs', [{ id: 1, company_id: 6 }])
-  await revert(db, one(5))
-  assert.deepEqual(await idsIn(db), [5, 6])
-})
-
-test('of two register numbers, the one whose import alone is in force again is restored', async (t) => {
-  const db = makeSoundStore(t)
-  await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
-  await nameCompany(db, 5, 'first', 'a')
-  await revert(db, one(2))
-  await nameCompany(db, 5, 'second', 'b')
-  await revert(db, one(3))
-  assert.deepEqual(await numbersIn(db), { 5: 'second' })
-  await revert(db, one(4))
-  assert.deepEqual(await numbersIn(db), { 5: 'first' })
-})
-
-test('the last import in force that names a company gives its register number', async (t) => {
-  const db = makeSoundStore(t)
-  await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
-  await nameCompany(db, 5, 'x', 'a')
-  await nameCompany(db, 5, 'x', 'b')
-  await revert(db, one(2))
-  await revert(db, one(3))
-  await nameCompany(db, 5, 'y', 'c')
-  await revert(db, one(5))
-  assert.deepEqual(await numbersIn(db), { 5: 'y' }, 'later than that of b')
-  await revert(db, one(6))
-  assert.deepEqual(await numbersIn(db), { 5: 'x' }, 'that of b again')
-})
-
-test('a register number returns to its company when another one no longer has it', async (t) => {
-  const db = makeSoundStore(t)
-  await nameCompany(db, undefined, 'n3', 'a')
-  const [assigned = 0] = await idsIn(db)
-  await revert(db, one(1))
-  await nameCompany(db, 3, 'n3', 'b')
-  await revert(db, one(2))
-  assert.deepEqual(await numbersIn(db), { 3: 'n3', [assigned]: null })
-  await revert(db, one(3))
-  assert.deepEqual(await numbersIn(db), { [assigned]: 'n3' })
-})
-
-test('a register number that records gave stays when companies that repeat it are reverted', async (t) => {
-  const db = makeSoundStore(t)
-  const number = { company_jurisdiction: 'GB', company_identifier: 'n5' }
-  await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
-  await importRows(db, 'jobs', [{ id: 1, company_id: 5, ...number }])
-  await importRows(db, 'companies', [{ id: 5, jurisdiction: 'GB', identifier: 'n5' }])
-  await revert(db, one(3))
-  assert.deepEqual(await numbersIn(db), { 5: 'n5' })
-  await revert(db, { to: 1 })
-  assert.deepEqual(await numbersIn(db), { 5: null })
-})
-
-test('a forgotten company that records mention by its assigned id returns under it', async (t) => {
-  const db = makeSoundStore(t)
-  await nameCompany(db, undefined, '1')
-  const [assigned = 0] = await idsIn(db)
-  await revert(db, one(1))
-  await importRows(db, 'jobs', [{ id: 1, company_id: assigned }])
-  assert.deepEqual(await numbersIn(db), { [assigned]: null })
-  await prune(db)
-  await nameCompany(db, undefined, '1')
-  assert.deepEqual(await numbersIn(db), { [assigned]: '1' })
 })
