@@ -1,4 +1,4 @@
-// The explorer's modules become one, which runs as they would.
+// The explorer's modules become one; test/explorer/ shows that it runs as they would.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,42 +6,6 @@ import { makeOneModule } from '../../src/http/explorer/one-module.ts'
 
 const putTogether = (modules: Readonly<Record<string, string>>) =>
   makeOneModule('main.ts', (path) => modules[path] ?? assert.fail(path))
-
-test('each module runs once, after those that it imports, with names of its own', async () => {
-  const text = putTogether({
-    'main.ts': `
-import process from 'node:process'
-import { note, noted } from './notes/notes.ts'
-import {
-  sum as total,
-} from './second.ts'
-const own = await 3
-note(own, total, typeof process.exit)
-globalThis.noted = noted
-`,
-    'second.ts': `
-import { own } from './first.ts'
-import { note } from './notes/notes.ts'
-export const sum = own + 1
-note('second')
-`,
-    'first.ts': `
-import { basename } from 'node:path'
-import { note } from './notes/notes.ts'
-export const own = basename('/a/1')
-note('first')
-`,
-    'notes/notes.ts': `
-import { empty } from '../empty.ts'
-export const noted = empty()
-export function note(...all) { noted.push(...all) }
-`,
-    'empty.ts': 'export const empty = () => []',
-  })
-  await import(`data:text/javascript,${encodeURIComponent(text)}`)
-  const { noted } = globalThis as { noted?: unknown }
-  assert.deepEqual(noted, ['first', 'second', 3, '11', 'function'])
-})
 
 test('modules that import each other are refused, as is a form that is not known', () => {
   const main = `import { a } from './a.ts'`
