@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { companyCount, longHistoryLength } from '../../src/demo/registry.ts'
@@ -67,28 +67,6 @@ test('the first start creates the registry, the second one serves it', options, 
       code: 404,
       message: `Company ${companyCount + 1} is not in the registry`,
     })
-  })
-
-  await t.test('the three requests of the README, from a name to a page of events', async () => {
-    const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8')
-    const [, block = ''] = /in three requests:\n\n```sh\n([^`]+)```/.exec(readme) ?? []
-    const [, key = '', url = ''] = /Bearer (\w+)" "(http:\/\/[^/]+)/.exec(first.said.out) ?? []
-    const lines = block.replaceAll('http://127.0.0.1:8080', url).trim().split('\n')
-    assert.equal(lines.length, 3)
-    const asked = lines.map((line) =>
-      shell('sh', ['-c', line], { env: { ...process.env, KEY: key } }),
-    )
-    const [found = {}, { company } = {}, page = {}] = (await Promise.all(asked)).map(
-      ({ stdout }) => JSON.parse(stdout) as Body,
-    )
-    const [{ id } = {}] = found['companies'] as Body[]
-    assert.deepEqual([found['total'], id], [1, (company as Body)['id']])
-    const { listings } = company as { listings: Record<string, { total: number }> }
-    assert.equal(listings['events']?.total, longHistoryLength)
-    assert.deepEqual([page['total'], page['pagination_offset']], [longHistoryLength, 400])
-    const byNumber = /`(\/api\/v1\/companies\/GB:\S+)`/.exec(readme)?.[1] ?? ''
-    const headers = { authorization: `Bearer ${key}` }
-    assert.deepEqual(await (await fetch(url + byNumber, { headers })).json(), page)
   })
 
   await t.test('its files after it has stopped', async () => {
