@@ -19,36 +19,33 @@ const { store, key, path, whole: body } = await makeRightsStore({ after })
 // With this, the kernel passes connections pending on a closing listener to another one.
 const migrate = '/proc/sys/net/ipv4/tcp_migrate_req'
 const isMigrating = existsSync(migrate) && readFileSync(migrate, 'utf8').trim() === '1'
-const isLinux = process.platform === 'linux'
+// SO_REUSEPORT deals connections out on Linux only.
+const onLinux = { skip: process.platform !== 'linux' }
 
 for (const workers of ['1', '2']) {
-  test(
-    `rolling restarts of --workers ${workers} under load: no request fails (I4)`,
-    { skip: isLinux ? false : 'SO_REUSEPORT deals connections out on Linux only' },
-    async (t) => {
-      const options = ['--reuse-port', 'yes', '--workers', workers, '--port']
-      const port = String(await freePort())
-      let server = await runServer(t, store.db, [...options, port])
-      // The servers need the processor to start more than the clients do.
-      const task = { port: server.port, path, key, body, pauseMs: 30 }
-      const loads = [
-        startLoad({ ...task, clients: 8 }),
-        startLoad({ ...task, clients: isMigrating ? 4 : 0, isUnkept: true }),
-      ]
-      for (let restart = 0; restart < restarts; restart += 1) {
-        const next = await runServer(t, store.db, [...options, port])
-        await server.end()
-        server = next
-        await sleep(100)
-      }
-      const failures = (await Promise.all(loads.map((load) => load.stop()))).flat()
-      const answered = loads.reduce((sum, load) => sum + load.answered(), 0)
-      t.diagnostic(`${answered} requests, ${failures.length} failures`)
-      assert.deepEqual(failures, [])
-      assert.ok(answered > 100 * restarts)
+  test(`rolling restarts of --workers ${workers}: no request fails (I4)`, onLinux, async (t) => {
+    const options = ['--reuse-port', 'yes', '--workers', workers, '--port']
+    const port = String(await freePort())
+    let server = await runServer(t, store.db, [...options, port])
+    // The servers need the processor to start more than the clients do.
+    const task = { port: server.port, path, key, body, pauseMs: 30 }
+    const loads = [
+      startLoad({ ...task, clients: 8 }),
+      startLoad({ ...task, clients: isMigrating ? 4 : 0, isUnkept: true }),
+    ]
+    for (let restart = 0; restart < restarts; restart += 1) {
+      const next = await runServer(t, store.db, [...options, port])
       await server.end()
-    },
-  )
+      server = next
+      await sleep(100)
+    }
+    const failures = (await Promise.all(loads.map((load) => load.stop()))).flat()
+    const answered = loads.reduce((sum, load) => sum + load.answered(), 0)
+    t.diagnostic(`${answered} requests, ${failures.length} failures`)
+    assert.deepEqual(failures, [])
+    assert.ok(answered > 100 * restarts)
+    await server.end()
+  })
 }
 
 test('a second server on a port is an error unless both use --reuse-port (I6)', async (t) => {

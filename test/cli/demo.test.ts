@@ -95,23 +95,19 @@ test('the first start creates the registry, the second one serves it', options, 
   })
 })
 
-test(
-  'no interruption or kill while the registry is created leaves anything',
-  options,
-  async (t) => {
-    const folder = makeFolder(t)
-    // The demo that is interrupted removes what a killed one has left.
-    const left = join(folder, 'demo', 'registry.db.999999999.0123abcd.part')
-    mkdirSync(left, { recursive: true })
-    writeFileSync(join(left, 'rights.ndjson'), '')
-    const demo = startDemo(t, folder, ['--port', '0'])
-    await demo.until(/Creating rights/)
-    demo.child.kill('SIGINT')
-    assert.equal((await demo.ended).code, 130)
-    assert.match(demo.said.err, /interrupted; nothing was changed\n$/)
-    assert.deepEqual(readdirSync(join(folder, 'demo')), [])
-  },
-)
+test('no interruption or kill while the registry is made leaves anything', options, async (t) => {
+  const folder = makeFolder(t)
+  // The demo that is interrupted removes what a killed one has left.
+  const left = join(folder, 'demo', 'registry.db.999999999.0123abcd.part')
+  mkdirSync(left, { recursive: true })
+  writeFileSync(join(left, 'rights.ndjson'), '')
+  const demo = startDemo(t, folder, ['--port', '0'])
+  await demo.until(/Creating rights/)
+  demo.child.kill('SIGINT')
+  assert.equal((await demo.ended).code, 130)
+  assert.match(demo.said.err, /interrupted; nothing was changed\n$/)
+  assert.deepEqual(readdirSync(join(folder, 'demo')), [])
+})
 
 test('it issues no key for another registry', options, async (t) => {
   const { folder, db } = makePlace(t, 'real.db')

@@ -125,37 +125,29 @@ for (const [language, command, file] of [
   const path = join(folder, file)
   writeFileSync(path, program)
 
-  test(
-    `docs/client.md: the program in ${language} walks a listing, or ends with a line`,
-    { skip },
-    async () => {
-      const { code, out, err } = await run(command, [path, url, key])
-      assert.deepEqual([code, err], [0, ''])
-      assert.equal(out.trim().split('\n').length, 230)
-      const refused = await run(command, [path, url, 'dossier_x'])
-      assert.deepEqual([refused.code, refused.out, refused.err], [1, '', '403: Forbidden\n'])
-      const unreachable = await run(command, [path, 'http://127.0.0.1:1', key])
-      assert.equal(unreachable.code, 1)
-      assert.match(unreachable.err, /^[^\n]+\n$/)
-    },
-  )
+  test(`the client's program in ${language} walks a listing, or says why`, { skip }, async () => {
+    const { code, out, err } = await run(command, [path, url, key])
+    assert.deepEqual([code, err], [0, ''])
+    assert.equal(out.trim().split('\n').length, 230)
+    const refused = await run(command, [path, url, 'dossier_x'])
+    assert.deepEqual([refused.code, refused.out, refused.err], [1, '', '403: Forbidden\n'])
+    const unreachable = await run(command, [path, 'http://127.0.0.1:1', key])
+    assert.equal(unreachable.code, 1)
+    assert.match(unreachable.err, /^[^\n]+\n$/)
+  })
 
-  test(
-    `docs/client.md: the program in ${language} waits as Retry-After says`,
-    { skip },
-    async (t) => {
-      const times: number[] = []
-      const server = createServer((_, response) => {
-        times.push(performance.now())
-        const isBusy = times.length === 1
-        response.writeHead(isBusy ? 429 : 200, isBusy ? { 'retry-after': '1' } : {})
-        response.end(isBusy ? '{"ok":false}' : '{"ok":true,"rights":[{"id":7,"name":"x"}]}')
-      })
-      const port = await openPort(t, server)
-      const { code, out } = await run(command, [path, `http://127.0.0.1:${port}`, key])
-      assert.deepEqual([code, out, times.length], [0, '7 x\n', 2])
-      const [first = 0, second = 0] = times
-      assert.ok(second - first >= 990, 'not before the second is over')
-    },
-  )
+  test(`the client's program in ${language} waits as Retry-After says`, { skip }, async (t) => {
+    const times: number[] = []
+    const server = createServer((_, response) => {
+      times.push(performance.now())
+      const isBusy = times.length === 1
+      response.writeHead(isBusy ? 429 : 200, isBusy ? { 'retry-after': '1' } : {})
+      response.end(isBusy ? '{"ok":false}' : '{"ok":true,"rights":[{"id":7,"name":"x"}]}')
+    })
+    const port = await openPort(t, server)
+    const { code, out } = await run(command, [path, `http://127.0.0.1:${port}`, key])
+    assert.deepEqual([code, out, times.length], [0, '7 x\n', 2])
+    const [first = 0, second = 0] = times
+    assert.ok(second - first >= 990, 'not before the second is over')
+  })
 }

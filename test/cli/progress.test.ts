@@ -71,18 +71,14 @@ test('an import, a revert and a prune show their steps, and never go back', asyn
 const grown = '/proc/sys/kernel/hostname'
 const onProc = { skip: existsSync(grown) ? false : 'there is no /proc' }
 
-test(
-  'the progress of a file with more bytes than the system says is at most the whole',
-  onProc,
-  async (t) => {
-    const db = join(makeFolder(t), 'registry.db')
-    const shown: Shown[] = []
-    const onProgress = ({ step, done }: { step: string; done: number }) => shown.push([step, done])
-    await importInto(db, 'rights', [grown], { file: { format: 'ndjson' }, onProgress })
-    assert.ok(shown.length > 0)
-    stepsOf(shown)
-  },
-)
+test('the progress of a file with more bytes than its size is at most 1', onProc, async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  const shown: Shown[] = []
+  const onProgress = ({ step, done }: { step: string; done: number }) => shown.push([step, done])
+  await importInto(db, 'rights', [grown], { file: { format: 'ndjson' }, onProgress })
+  assert.ok(shown.length > 0)
+  stepsOf(shown)
+})
 
 test('off a terminal, there is a line every five seconds', () => {
   let now = 0

@@ -42,6 +42,7 @@ function begin(t: TestContext) {
   return { folder, db, write, run, load, refuse }
 }
 
+const above = { skip: aboveStores }
 const options = '--source nse --map ./companies.sql --skip-lines 1 --snapshot'
 
 describe('the recipe of a source', () => {
@@ -150,7 +151,7 @@ describe('the recipe of a source', () => {
   })
 })
 
-describe('an update by a recipe', { skip: aboveStores }, () => {
+describe('an update by a recipe', above, () => {
   test('update opens the store with the list of what is withheld that it was given', async (t) => {
     const { load } = begin(t)
     const list = '--withheld own-list.ndjson'
@@ -346,7 +347,7 @@ test('the difference is in a dry run, in the log, and as JSON', async (t) => {
   assert.equal((await run('imports show x')).code, 2)
 })
 
-test('the difference of records has their fields', { skip: aboveStores }, async (t) => {
+test('the difference of records has their fields', above, async (t) => {
   const { load, write } = begin(t)
   const right = (id: number, name: string) => `{"id":${id},"company_id":1,"name":"${name}"}\n`
   write('1.ndjson', right(1, 'Mark') + right(2, 'Sign') + right(3, 'Brand'))
@@ -356,22 +357,18 @@ test('the difference of records has their fields', { skip: aboveStores }, async 
   assert.match(out, /^ {2}name +1 changed +1: "Mark" → "Marque"$/m)
 })
 
-test(
-  'beyond two thousand changed rows, counts of values are estimates',
-  { skip: aboveStores },
-  async (t) => {
-    const { load, write } = begin(t)
-    const rows = (town: string) =>
-      Array.from({ length: 4_002 }, (_, n) => `IN,${n + 1},${town}\n`).join('')
-    write('1.csv', `jurisdiction,identifier,town\n${rows('York')}`)
-    write('2.csv', `jurisdiction,identifier,town\n${rows('Ely')}`)
-    await load('import companies 1.csv')
-    const out = await load('import companies 2.csv --accept')
-    assert.match(out, /^ {2}town +about 4,002 changed +IN 1: "York" → "Ely"$/m)
-  },
-)
+test('beyond 2,000 changed rows, counts of values are estimates', above, async (t) => {
+  const { load, write } = begin(t)
+  const rows = (town: string) =>
+    Array.from({ length: 4_002 }, (_, n) => `IN,${n + 1},${town}\n`).join('')
+  write('1.csv', `jurisdiction,identifier,town\n${rows('York')}`)
+  write('2.csv', `jurisdiction,identifier,town\n${rows('Ely')}`)
+  await load('import companies 1.csv')
+  const out = await load('import companies 2.csv --accept')
+  assert.match(out, /^ {2}town +about 4,002 changed +IN 1: "York" → "Ely"$/m)
+})
 
-test('a difference has at most 10,000 attributes', { skip: aboveStores }, async (t) => {
+test('a difference has at most 10,000 attributes', above, async (t) => {
   const { load, write } = begin(t)
   const rows = (letter: string) =>
     Array.from({ length: 11 }, (_, n) => {

@@ -129,30 +129,26 @@ test('a company can be read as soon as its silent node is back (A)', { skip }, a
   assert.equal(found.company.name, 'Company')
 })
 
-test(
-  'a node is tried again, even if the pool was full when it timed out (A)',
-  { skip },
-  async (t) => {
-    const [one, other] = citus().workers as [PostgresServer, PostgresServer]
-    const [companyId = 0] = companiesAt.get(one.port) ?? []
-    const [another = 0] = companiesAt.get(other.port) ?? []
-    const store = await openStoreReader(db, { pool: 2, statementMs: 1_000, waitMs: 500 })
-    t.after(() => store.close())
-    const told = (company: number) => read(store, company).then(() => 'read', String)
-    for (const company of [companyId, another]) assert.equal(await told(company), 'read')
-    const goOn = silence(t, one)
-    await until(async () => (await told(companyId)).endsWith('does not answer'))
-    await sleep(1_100)
-    const otherGoesOn = silence(t, other)
-    const again = told(companyId)
-    await sleep(900)
-    await Promise.all(Array.from({ length: 8 }, () => told(another)))
-    assert.notEqual(await again, 'read')
-    goOn()
-    otherGoesOn()
-    await until(async () => (await told(companyId)) === 'read')
-  },
-)
+test('a node is tried again, even if the pool was full at its timeout (A)', { skip }, async (t) => {
+  const [one, other] = citus().workers as [PostgresServer, PostgresServer]
+  const [companyId = 0] = companiesAt.get(one.port) ?? []
+  const [another = 0] = companiesAt.get(other.port) ?? []
+  const store = await openStoreReader(db, { pool: 2, statementMs: 1_000, waitMs: 500 })
+  t.after(() => store.close())
+  const told = (company: number) => read(store, company).then(() => 'read', String)
+  for (const company of [companyId, another]) assert.equal(await told(company), 'read')
+  const goOn = silence(t, one)
+  await until(async () => (await told(companyId)).endsWith('does not answer'))
+  await sleep(1_100)
+  const otherGoesOn = silence(t, other)
+  const again = told(companyId)
+  await sleep(900)
+  await Promise.all(Array.from({ length: 8 }, () => told(another)))
+  assert.notEqual(await again, 'read')
+  goOn()
+  otherGoesOn()
+  await until(async () => (await told(companyId)) === 'read')
+})
 
 test('a command says that a node is silent, and ends (B)', { skip }, async (t) => {
   const [silent = assert.fail('there are workers')] = citus().workers
@@ -194,26 +190,22 @@ test('an import runs between the moves of a rebalance, however many (C)', { skip
   await checkSound(db)
 })
 
-test(
-  'a wait for a move is reported, and ends with the reason of its signal (C, D)',
-  { skip },
-  async () => {
-    const stopping = new AbortController()
-    await withSession(db, async (client) => {
-      await client.query('begin')
-      await client.query(moveSql(1).replace('force_logical', 'block_writes'))
-      const said: (string | undefined)[] = []
-      const imported = importRows(extract, 'rights', [{ id: 1, company_id: 1, name: 'four' }], {
-        at: db,
-        signal: stopping.signal,
-        onWait: (reason) => {
-          said.push(reason)
-          stopping.abort('SIGINT')
-        },
-      })
-      await assert.rejects(imported, (error) => error === 'SIGINT')
-      assert.deepEqual(said, ['Citus is moving shards; waiting for it to finish'])
-      await client.query('rollback')
+test('a wait for a move is reported, and ends with its signal (C, D)', { skip }, async () => {
+  const stopping = new AbortController()
+  await withSession(db, async (client) => {
+    await client.query('begin')
+    await client.query(moveSql(1).replace('force_logical', 'block_writes'))
+    const said: (string | undefined)[] = []
+    const imported = importRows(extract, 'rights', [{ id: 1, company_id: 1, name: 'four' }], {
+      at: db,
+      signal: stopping.signal,
+      onWait: (reason) => {
+        said.push(reason)
+        stopping.abort('SIGINT')
+      },
     })
-  },
-)
+    await assert.rejects(imported, (error) => error === 'SIGINT')
+    assert.deepEqual(said, ['Citus is moving shards; waiting for it to finish'])
+    await client.query('rollback')
+  })
+})

@@ -122,64 +122,60 @@ test('a worker can be read, and is refused by commands that write', { skip }, as
   )
 })
 
-test(
-  'a worker knows what is withheld, and serves none of it, and no store that is behind',
-  { skip },
-  async (t) => {
-    const db = `${makeFolder(t)}/registry.db`
-    const given = rights.map((right, n) => ({ ...right, key: undefined, id: n + 1 }))
-    await importRows(db, 'rights', given)
-    const [at, ofWorker] = [storeAt(db), await workerOf(storeAt(db))]
-    const [first] = await queryStore(db, `select id from companies where identifier = '0'`)
-    const listing = wholeListing(resources[0] ?? assert.fail(), Number(first?.['id']))
-    const served = async (url: string, version?: number) => {
-      const reader = await openStoreReader(url, patientBounds)
-      try {
-        const page = await reader.readPage({ ...listing, version }, 0, 10)
-        return page !== undefined && 'total' in page ? page.total : page
-      } finally {
-        await reader.close()
-      }
+test('a worker serves nothing withheld, and no store that is behind', { skip }, async (t) => {
+  const db = `${makeFolder(t)}/registry.db`
+  const given = rights.map((right, n) => ({ ...right, key: undefined, id: n + 1 }))
+  await importRows(db, 'rights', given)
+  const [at, ofWorker] = [storeAt(db), await workerOf(storeAt(db))]
+  const [first] = await queryStore(db, `select id from companies where identifier = '0'`)
+  const listing = wholeListing(resources[0] ?? assert.fail(), Number(first?.['id']))
+  const served = async (url: string, version?: number) => {
+    const reader = await openStoreReader(url, patientBounds)
+    try {
+      const page = await reader.readPage({ ...listing, version }, 0, 10)
+      return page !== undefined && 'total' in page ? page.total : page
+    } finally {
+      await reader.close()
     }
-    await served(ofWorker)
-    const restore = await keepStore(db)
-    await withhold(db, 'erase', { resource: 'rights', id: 1 })
-    for (const url of [at, ofWorker]) {
-      assert.deepEqual([await served(url), await served(url, 1)], [2, 2], url)
-    }
-    for (const url of [at, ofWorker]) {
-      const list = await runCommand('.', `withhold list --db ${url}`)
-      assert.match(list.out, /erase/, url)
-    }
-    const { counts } = await importRows(db, 'rights', given)
-    assert.equal(counts.inserted, 0, 'it stays withheld')
-    assert.equal(await served(ofWorker), 2)
+  }
+  await served(ofWorker)
+  const restore = await keepStore(db)
+  await withhold(db, 'erase', { resource: 'rights', id: 1 })
+  for (const url of [at, ofWorker]) {
+    assert.deepEqual([await served(url), await served(url, 1)], [2, 2], url)
+  }
+  for (const url of [at, ofWorker]) {
+    const list = await runCommand('.', `withhold list --db ${url}`)
+    assert.match(list.out, /erase/, url)
+  }
+  const { counts } = await importRows(db, 'rights', given)
+  assert.equal(counts.inserted, 0, 'it stays withheld')
+  assert.equal(await served(ofWorker), 2)
 
-    await restore()
-    const behind = /is behind .*, the list of what is withheld, by an entry.*dossier migrate --db/
-    for (const url of [at, ofWorker]) await assert.rejects(openStoreReader(url), behind)
-    await mustRun('.', `migrate --db ${at}`)
-    for (const url of [at, ofWorker]) assert.equal(await served(url), 2)
+  await restore()
+  const behind = /is behind .*, the list of what is withheld, by an entry.*dossier migrate --db/
+  for (const url of [at, ofWorker]) await assert.rejects(openStoreReader(url), behind)
+  await mustRun('.', `migrate --db ${at}`)
+  for (const url of [at, ofWorker]) assert.equal(await served(url), 2)
 
-    // A list that was restored is an ordinary table of the coordinator.
-    await withSession(at, async (client) => {
-      const { rows } = await client.query<{ list: string }>(
-        `select quote_ident(current_schema() || '_withheld') || '.entries' as list`,
-      )
-      const [{ list } = assert.fail()] = rows
-      await client.query(`create temp table kept as select * from ${list}`)
-      await client.query(`drop table ${list}`)
-      await client.query(`create table ${list} (number integer primary key, line text not null)`)
-      await client.query(`insert into ${list} select * from kept`)
-    })
-    await assert.rejects(openStoreReader(ofWorker), /_withheld, the list [^;]* is missing/)
-    await lift(db, 1)
-    assert.equal(await served(ofWorker), 2)
-    await importRows(db, 'rights', given)
-    for (const url of [at, ofWorker]) assert.equal(await served(url), 3, 'it was lifted')
-    await checkSound(at)
-  },
-)
+  // A list that was restored is an ordinary table of the coordinator.
+  await withSession(at, async (client) => {
+    const { rows } = await client.query<{ list: string }>(
+      `select quote_ident(current_schema() || '_withheld') || '.entries' as list`,
+    )
+    const [{ list } = assert.fail()] = rows
+    await client.query(`create temp table kept as select * from ${list}`)
+    await client.query(`drop table ${list}`)
+    await client.query(`create table ${list} (number integer primary key, line text not null)`)
+    await client.query(`insert into ${list} select * from kept`)
+  })
+  await assert.rejects(openStoreReader(ofWorker), /_withheld, the list [^;]* is missing/)
+  await lift(db, 1)
+  assert.equal(await served(ofWorker), 2)
+  await importRows(db, 'rights', given)
+  for (const url of [at, ofWorker]) assert.equal(await served(url), 3, 'it was lifted')
+  await checkSound(at)
+})
 
 test('an import sends two dozen statements more for each 1,000 records', { skip }, async (t) => {
   const db = `${makeFolder(t)}/registry.db`
@@ -214,26 +210,22 @@ test('an import sends two dozen statements more for each 1,000 records', { skip 
   }
 })
 
-test(
-  'a store with records can be distributed, and then works like one that always was',
-  { skip },
-  async (t) => {
-    const path = `${makeFolder(t)}/registry.db`
-    const url = new URL(storeAt(path))
-    url.searchParams.delete('options')
-    const at = url.href
-    await importRows(path, 'companies', companies, { at })
-    await importRows(path, 'rights', rights, { at })
-    await migrateStore(at, resources, { isDistributed: true, onWait: () => undefined })
-    const [first] = rights
-    const changed = [{ ...first, name: 'Another' }]
-    const { counts } = await importRows(path, 'rights', changed, { at, isSnapshot: true })
-    assert.deepEqual([counts.updated, counts.removed], [1, rights.length - 1])
-    await checkSound(at)
-    const spread = await queryStore(at, 'select from citus_shards where shard_size > 8192')
-    assert.ok(spread.length > 8, 'many shards have rows')
-  },
-)
+test('a store with records can be distributed, and works as others do', { skip }, async (t) => {
+  const path = `${makeFolder(t)}/registry.db`
+  const url = new URL(storeAt(path))
+  url.searchParams.delete('options')
+  const at = url.href
+  await importRows(path, 'companies', companies, { at })
+  await importRows(path, 'rights', rights, { at })
+  await migrateStore(at, resources, { isDistributed: true, onWait: () => undefined })
+  const [first] = rights
+  const changed = [{ ...first, name: 'Another' }]
+  const { counts } = await importRows(path, 'rights', changed, { at, isSnapshot: true })
+  assert.deepEqual([counts.updated, counts.removed], [1, rights.length - 1])
+  await checkSound(at)
+  const spread = await queryStore(at, 'select from citus_shards where shard_size > 8192')
+  assert.ok(spread.length > 8, 'many shards have rows')
+})
 
 const holdsCompanies = (does: boolean) => `
   select citus_set_node_property(nodename, nodeport, 'shouldhaveshards', ${does})

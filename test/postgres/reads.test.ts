@@ -21,27 +21,25 @@ import { queryServer } from '../support/query-server.ts'
 import { onCitus, patientBounds, storeAt } from '../support/store-at.ts'
 import { one, prune, revert } from '../support/write-store.ts'
 
-test(
-  'a company is of a pruned version, not without records, if it is pruned meanwhile',
-  { skip: onCitus },
-  async (t) => {
-    const { db } = makePlace(t)
-    for (const name of ['first', 'second']) {
-      await importRows(db, 'employees', [{ id: 1, company_id: 7, name }])
-    }
-    const pool = openPool(storeAt(db), patientBounds)
-    t.after(() => pool.end())
-    const reads = createReads(pool, { gate: openGate, even: undefined })
-    const { ofVersions } = createSnapshots(pool, reads, undefined)
-    const rows: Snapshot['rows'] = async (sql, ...values) => {
-      if (sql.includes('from heads')) await prune(db)
-      return ofVersions.rows(sql, ...values)
-    }
-    const asked = { companyId: 7, version: 1, resources }
-    const found = await readCompany({ ...ofVersions, rows }, asked, createValueCounts())
-    assert.deepEqual(found, { outside: 'pruned', earliest: 2, latest: 2 })
-  },
-)
+const here = { skip: onCitus }
+
+test('a company that is pruned meanwhile is told as pruned, not as empty', here, async (t) => {
+  const { db } = makePlace(t)
+  for (const name of ['first', 'second']) {
+    await importRows(db, 'employees', [{ id: 1, company_id: 7, name }])
+  }
+  const pool = openPool(storeAt(db), patientBounds)
+  t.after(() => pool.end())
+  const reads = createReads(pool, { gate: openGate, even: undefined })
+  const { ofVersions } = createSnapshots(pool, reads, undefined)
+  const rows: Snapshot['rows'] = async (sql, ...values) => {
+    if (sql.includes('from heads')) await prune(db)
+    return ofVersions.rows(sql, ...values)
+  }
+  const asked = { companyId: 7, version: 1, resources }
+  const found = await readCompany({ ...ofVersions, rows }, asked, createValueCounts())
+  assert.deepEqual(found, { outside: 'pruned', earliest: 2, latest: 2 })
+})
 
 /** Rights of company 7; 20 of them fill a segment, if the last one is long. */
 const rightsOf = (ids: readonly number[]) =>
@@ -71,7 +69,7 @@ function readOver(t: TestContext, db: string) {
 const heldSql =
   "select count(*)::integer as held from heads where listing = 'rights' and texts is not null"
 
-test('one statement reads a short listing, however it came about', { skip: onCitus }, async (t) => {
+test('one statement reads a short listing, however it came about', here, async (t) => {
   const { db } = makePlace(t)
   const held = () => queryServer(storeAt(db), heldSql)[0]?.['held']
   await importRows(db, 'rights', rightsOf(idsFrom(1_000, 20)))
@@ -90,7 +88,7 @@ test('one statement reads a short listing, however it came about', { skip: onCit
   assert.deepEqual(await read(), { ids: all, statements: 1 })
 })
 
-test('one statement reads a short listing that was reverted', { skip: onCitus }, async (t) => {
+test('one statement reads a short listing that was reverted', here, async (t) => {
   const { db } = makePlace(t)
   await importRows(db, 'rights', rightsOf(idsFrom(1, 5)))
   await importRows(db, 'rights', rightsOf(idsFrom(6, 5)))
@@ -99,30 +97,26 @@ test('one statement reads a short listing that was reverted', { skip: onCitus },
   assert.deepEqual(await read(), { ids: idsFrom(1, 5), statements: 1 })
 })
 
-test(
-  'a short listing is read without the other segments of its company',
-  { skip: onCitus },
-  async (t) => {
-    const { db } = makePlace(t)
-    const others = rightsOf(idsFrom(101, 4_000)).map((row) => ({
-      ...row,
-      company_id: 10 + (row.id % 100),
-    }))
-    const more = { company_id: 7, attr: 'name', after: 'x'.repeat(400), date: '2026-01-01' }
-    await importRows(
-      db,
-      'events',
-      idsFrom(1, 2_000).map((id) => ({ id, ...more })),
-    )
-    await importRows(db, 'rights', [...others, ...rightsOf(idsFrom(1, 80))])
-    const { pool, read } = readOver(t, db)
-    await pool.query('analyze')
-    const count = await countRows(pool, 'segments', async () => {
-      assert.equal((await read()).ids.length, 80)
-    })
-    assert.ok(count > 0 && count < 10, `${count} segments`)
-  },
-)
+test('a short listing is read without the other segments of its company', here, async (t) => {
+  const { db } = makePlace(t)
+  const others = rightsOf(idsFrom(101, 4_000)).map((row) => ({
+    ...row,
+    company_id: 10 + (row.id % 100),
+  }))
+  const more = { company_id: 7, attr: 'name', after: 'x'.repeat(400), date: '2026-01-01' }
+  await importRows(
+    db,
+    'events',
+    idsFrom(1, 2_000).map((id) => ({ id, ...more })),
+  )
+  await importRows(db, 'rights', [...others, ...rightsOf(idsFrom(1, 80))])
+  const { pool, read } = readOver(t, db)
+  await pool.query('analyze')
+  const count = await countRows(pool, 'segments', async () => {
+    assert.equal((await read()).ids.length, 80)
+  })
+  assert.ok(count > 0 && count < 10, `${count} segments`)
+})
 
 /** What work adds to a counter of the server, over a pool of one connection. */
 async function countOf(pool: Pool, counter: string, work: () => Promise<void>): Promise<number> {
@@ -143,94 +137,86 @@ const countRows = (pool: Pool, table: string, work: () => Promise<void>) => {
   return countOf(pool, counter, work)
 }
 
-test(
-  'a company that often changes is read without its former states',
-  { skip: onCitus },
-  async (t) => {
-    const { db } = makePlace(t)
-    await importRows(db, 'companies', idsFrom(1_001, 400).map(named))
-    for (let n = 1; n <= 30; n++) {
-      await importRows(db, 'companies', [{ ...named(7), name: `Company ${n}` }])
-      await importRows(db, 'rights', [{ id: 1, company_id: 7, name: `Right ${n}` }])
-    }
-    const pool = openPool(storeAt(db), { ...patientBounds, pool: 1 })
-    t.after(() => pool.end())
-    const reads = createReads(pool, { gate: openGate, even: undefined })
-    const { ofVersions } = createSnapshots(pool, reads, undefined)
-    const asked = { companyId: 7, version: undefined, resources }
-    const { tables } = ofVersions
-    const [head] = await tables.heads('companies', [7], 61)
-    const segments = [firstSegment(head?.directory ?? '') ?? NaN]
-    const works = {
-      company: async () => {
-        const found = await readCompany(ofVersions, asked, createValueCounts())
-        assert.ok(found !== undefined && 'company' in found)
-        assert.equal(found.company.name, 'Company 30')
-      },
-      statements: async () => {
-        assert.deepEqual(
-          (await tables.companyStatements([7], 61, 'both')).map((one) => one.version),
-          [60],
-        )
-      },
-      segment: async () => {
-        assert.equal((await tables.entries(7, segments)).length, 1)
-      },
-    }
-    for (const [name, work] of Object.entries(works)) {
-      const before = await countRows(pool, 'heads', work)
-      await pool.query('analyze')
-      const counts = [before, await countRows(pool, 'heads', work)]
-      for (const count of counts) assert.ok(count > 0 && count < 20, `${name}: ${counts.join()}`)
-    }
-    let heads = 0
-    const headsOf: typeof tables.headsOf = async (...span) => {
-      const found = await tables.headsOf(...span)
-      heads += found.length
-      return found
-    }
-    const found = await readChanges(
-      { ...ofVersions, tables: { ...tables, headsOf } },
-      {
-        since: { version: 59 },
-        until: undefined,
-        after: undefined,
-        hasCompanies: false,
-        resources: [rights],
-        companyId: 7,
-        limit: 10,
-      },
-    )
-    assert.equal('changes' in found && found.changes[0]?.version, 61)
-    assert.equal(heads, 1)
-  },
-)
+test('a company that often changes is read without its former states', here, async (t) => {
+  const { db } = makePlace(t)
+  await importRows(db, 'companies', idsFrom(1_001, 400).map(named))
+  for (let n = 1; n <= 30; n++) {
+    await importRows(db, 'companies', [{ ...named(7), name: `Company ${n}` }])
+    await importRows(db, 'rights', [{ id: 1, company_id: 7, name: `Right ${n}` }])
+  }
+  const pool = openPool(storeAt(db), { ...patientBounds, pool: 1 })
+  t.after(() => pool.end())
+  const reads = createReads(pool, { gate: openGate, even: undefined })
+  const { ofVersions } = createSnapshots(pool, reads, undefined)
+  const asked = { companyId: 7, version: undefined, resources }
+  const { tables } = ofVersions
+  const [head] = await tables.heads('companies', [7], 61)
+  const segments = [firstSegment(head?.directory ?? '') ?? NaN]
+  const works = {
+    company: async () => {
+      const found = await readCompany(ofVersions, asked, createValueCounts())
+      assert.ok(found !== undefined && 'company' in found)
+      assert.equal(found.company.name, 'Company 30')
+    },
+    statements: async () => {
+      assert.deepEqual(
+        (await tables.companyStatements([7], 61, 'both')).map((one) => one.version),
+        [60],
+      )
+    },
+    segment: async () => {
+      assert.equal((await tables.entries(7, segments)).length, 1)
+    },
+  }
+  for (const [name, work] of Object.entries(works)) {
+    const before = await countRows(pool, 'heads', work)
+    await pool.query('analyze')
+    const counts = [before, await countRows(pool, 'heads', work)]
+    for (const count of counts) assert.ok(count > 0 && count < 20, `${name}: ${counts.join()}`)
+  }
+  let heads = 0
+  const headsOf: typeof tables.headsOf = async (...span) => {
+    const found = await tables.headsOf(...span)
+    heads += found.length
+    return found
+  }
+  const found = await readChanges(
+    { ...ofVersions, tables: { ...tables, headsOf } },
+    {
+      since: { version: 59 },
+      until: undefined,
+      after: undefined,
+      hasCompanies: false,
+      resources: [rights],
+      companyId: 7,
+      limit: 10,
+    },
+  )
+  assert.equal('changes' in found && found.changes[0]?.version, 61)
+  assert.equal(heads, 1)
+})
 
 const named = (id: number) => ({ id, jurisdiction: 'GB', identifier: String(id) })
 
-test(
-  'a server that was started before a large import seeks its rows',
-  { skip: onCitus },
-  async (t) => {
-    const { db } = makePlace(t)
-    await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'x' }])
-    const { pool, read } = readOver(t, db)
-    await pool.query('analyze')
-    await read()
-    await importRows(
-      db,
-      'rights',
-      idsFrom(101, 400).map((id) => ({ id, company_id: id, name: 'x' })),
-    )
-    const scanned = "select seq_tup_read from pg_stat_user_tables where relid = 'heads'::regclass"
-    const count = await countOf(pool, scanned, async () => {
-      assert.deepEqual((await read()).ids, [1])
-    })
-    assert.equal(count, 0)
-  },
-)
+test('a server that was started before a large import seeks its rows', here, async (t) => {
+  const { db } = makePlace(t)
+  await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'x' }])
+  const { pool, read } = readOver(t, db)
+  await pool.query('analyze')
+  await read()
+  await importRows(
+    db,
+    'rights',
+    idsFrom(101, 400).map((id) => ({ id, company_id: id, name: 'x' })),
+  )
+  const scanned = "select seq_tup_read from pg_stat_user_tables where relid = 'heads'::regclass"
+  const count = await countOf(pool, scanned, async () => {
+    assert.deepEqual((await read()).ids, [1])
+  })
+  assert.equal(count, 0)
+})
 
-test('heads are sought by company, even if a listing is new', { skip: onCitus }, async (t) => {
+test('heads are sought by company, even if a listing is new', here, async (t) => {
   const { db } = makePlace(t)
   await importRows(db, 'companies', idsFrom(1_001, 1_000).map(named))
   const { pool } = readOver(t, db)

@@ -37,6 +37,7 @@ async function values(sql: string): Promise<unknown[]> {
   return rows.map(([value]) => value)
 }
 
+const here = { skip: onCitus }
 const inSchema = 'relnamespace = current_schema()::regnamespace'
 
 test('every table is distributed by a column, or small and replicated to every node', async () => {
@@ -61,7 +62,7 @@ test('every table is distributed by a column, or small and replicated to every n
 })
 
 // Citus adds triggers of its own.
-test('there is no foreign key, no trigger and no sequence', { skip: onCitus }, async () => {
+test('there is no foreign key, no trigger and no sequence', here, async () => {
   assert.deepEqual(
     await values(
       `select conname from pg_constraint
@@ -132,7 +133,7 @@ async function checkPlan(name: string, call: string): Promise<void> {
 
 const onlySeeks = 'a head and texts: only index seeks of one company, whatever the amount of data'
 // citus.test.ts has what a page is there.
-test(onlySeeks, { skip: onCitus }, async () => {
+test(onlySeeks, here, async () => {
   await client.query('begin')
   try {
     await client.query(largeStore)
@@ -177,17 +178,13 @@ test('migrate creates everything once, also when run twice concurrently, then ha
   await (await openStoreReader(url)).close()
 })
 
-test(
-  'what needs Citus is refused without it, without a schema left',
-  { skip: onCitus },
-  async () => {
-    const url = schemaUrl('spread')
-    const run = await runCommand('.', `migrate --distributed --db ${url}`)
-    checkExit(run, 1, /has no Citus[^\n]*create extension citus\n$/)
-    const sql = 'select from pg_namespace where nspname = $1'
-    assert.equal((await client.query(sql, [schemaIn(url)])).rowCount, 0)
-  },
-)
+test('what needs Citus is refused without it, and leaves no schema', here, async () => {
+  const url = schemaUrl('spread')
+  const run = await runCommand('.', `migrate --distributed --db ${url}`)
+  checkExit(run, 1, /has no Citus[^\n]*create extension citus\n$/)
+  const sql = 'select from pg_namespace where nspname = $1'
+  assert.equal((await client.query(sql, [schemaIn(url)])).rowCount, 0)
+})
 
 test('tables of another version are left alone, and the reason is given in one line', async (t) => {
   const url = schemaUrl('versions')

@@ -247,6 +247,8 @@ for (const resource of someOf(resources)) {
   })
 }
 
+const above = { skip: aboveStores }
+
 /** A store with rows of one company, and what it serves of them. */
 async function serveRows(t: TestContext, resource: Resource, rows: readonly object[]) {
   const folder = makeFolder(t)
@@ -263,65 +265,57 @@ const jobs = resources.find(({ name }) => name === 'jobs') ?? assert.fail()
 const rights = resources.find(({ name }) => name === 'rights') ?? assert.fail()
 const sampleOf = (resource: Resource) => fc.sample(anyRecord(resource), { numRuns: 1, seed: 1 })[0]
 
-test(
-  'so does one from more segments than a directory names, and from records of any size',
-  { skip: aboveStores },
-  async (t) => {
-    const sample = sampleOf(jobs)
-    const rows = Array.from({ length: 600 }, (_, n) => ({
-      ...sample,
-      id: n + 1,
-      company_id: 7,
-      currency: n % 3 === 0 ? 'EUR' : null,
-      title: `${n % 7}`.repeat(n % 200 === 9 ? 65_000 : 5_000),
-    }))
-    const { store, served } = await serveRows(t, jobs, rows)
-    const euros: Filter = { field: 'currency', anyOf: [{ from: 'EUR', to: 'EUR' }] }
-    for (const asked of [
-      everything,
-      { filters: [], sort: { field: 'id', direction: 'descending' } },
-      { filters: [euros], sort: undefined },
-      { filters: [], sort: { field: 'title', direction: 'descending' } },
-    ] as const) {
-      const selection = { resource: jobs, companyId: 7, version: undefined, ...asked }
-      await checkSelection(store, selection, served, [97, 1_000])
-    }
-  },
-)
+test('so does one from more segments than a directory names, of any size', above, async (t) => {
+  const sample = sampleOf(jobs)
+  const rows = Array.from({ length: 600 }, (_, n) => ({
+    ...sample,
+    id: n + 1,
+    company_id: 7,
+    currency: n % 3 === 0 ? 'EUR' : null,
+    title: `${n % 7}`.repeat(n % 200 === 9 ? 65_000 : 5_000),
+  }))
+  const { store, served } = await serveRows(t, jobs, rows)
+  const euros: Filter = { field: 'currency', anyOf: [{ from: 'EUR', to: 'EUR' }] }
+  for (const asked of [
+    everything,
+    { filters: [], sort: { field: 'id', direction: 'descending' } },
+    { filters: [euros], sort: undefined },
+    { filters: [], sort: { field: 'title', direction: 'descending' } },
+  ] as const) {
+    const selection = { resource: jobs, companyId: 7, version: undefined, ...asked }
+    await checkSelection(store, selection, served, [97, 1_000])
+  }
+})
 
-test(
-  `so does one by the field of the order, of more segments than a scan reads at a time (seed ${seed})`,
-  { skip: aboveStores },
-  async (t) => {
-    const sample = sampleOf(changeResource)
-    const day = 86_400
-    const rows = Array.from({ length: 200 }, (_, n) => ({
-      ...sample,
-      id: n + 1,
-      company_id: 7,
-      date: `${new Date(1_000 * day * Math.floor(n / 20)).toISOString().slice(0, 19)}Z`,
-      attr: `attribute ${n % 3}`,
-      // Each record has a segment of its own.
-      before: 'x'.repeat(12_000),
-    }))
-    const { store, served } = await serveRows(t, changeResource, rows)
-    const bound = fc.option(
-      fc.integer({ min: -1, max: 10 }).map((n) => n * day),
-      { nil: undefined },
-    )
-    const interval = fc.option(fc.record({ from: bound, to: bound }))
-    const anyOf = fc.array(interval, { minLength: 1, maxLength: 3 })
-    const property = async (filters: readonly Filter['anyOf'][], isOfOne: boolean) => {
-      const of = { field: 'attr', anyOf: [{ from: 'attribute 1', to: 'attribute 1' }] }
-      const dates = filters.map((dated) => ({ field: 'date', anyOf: dated }))
-      const asked = { filters: isOfOne ? [of, ...dates] : dates, sort: undefined }
-      const selection = { resource: changeResource, companyId: 7, version: undefined, ...asked }
-      await checkSelection(store, selection, served, [50])
-    }
-    const some = fc.array(anyOf, { minLength: 1, maxLength: 2 })
-    await fc.assert(fc.asyncProperty(some, fc.boolean(), property), { numRuns: runsOf(50), seed })
-  },
-)
+test(`so does one by the field of the order, of many segments (seed ${seed})`, above, async (t) => {
+  const sample = sampleOf(changeResource)
+  const day = 86_400
+  const rows = Array.from({ length: 200 }, (_, n) => ({
+    ...sample,
+    id: n + 1,
+    company_id: 7,
+    date: `${new Date(1_000 * day * Math.floor(n / 20)).toISOString().slice(0, 19)}Z`,
+    attr: `attribute ${n % 3}`,
+    // Each record has a segment of its own.
+    before: 'x'.repeat(12_000),
+  }))
+  const { store, served } = await serveRows(t, changeResource, rows)
+  const bound = fc.option(
+    fc.integer({ min: -1, max: 10 }).map((n) => n * day),
+    { nil: undefined },
+  )
+  const interval = fc.option(fc.record({ from: bound, to: bound }))
+  const anyOf = fc.array(interval, { minLength: 1, maxLength: 3 })
+  const property = async (filters: readonly Filter['anyOf'][], isOfOne: boolean) => {
+    const of = { field: 'attr', anyOf: [{ from: 'attribute 1', to: 'attribute 1' }] }
+    const dates = filters.map((dated) => ({ field: 'date', anyOf: dated }))
+    const asked = { filters: isOfOne ? [of, ...dates] : dates, sort: undefined }
+    const selection = { resource: changeResource, companyId: 7, version: undefined, ...asked }
+    await checkSelection(store, selection, served, [50])
+  }
+  const some = fc.array(anyOf, { minLength: 1, maxLength: 2 })
+  await fc.assert(fc.asyncProperty(some, fc.boolean(), property), { numRuns: runsOf(50), seed })
+})
 
 // Some texts look like parts of a record.
 const unit = fc.constantFrom('"', '\\', 'a', 'é', '\uffff', '😀', '\n', ',"name":"', '"],"name":')
@@ -337,21 +331,17 @@ for (const [resource, field, others] of [
   [rights, 'name', ofRights],
   [jobs, 'salary_from', fc.constant({})],
 ] as const) {
-  test(
-    `so does an order of ${resource.name} by any ${field}, which no index has (seed ${seed})`,
-    { skip: aboveStores },
-    async (t) => {
-      const given = fc.tuple(anyRecord(resource), others, fc.nat())
-      // Blocks of more than two lengths are merged; the ids are in any order.
-      const rows = fc.sample(given, { numRuns: 3_500, seed }).map(([record, own, id], n) => {
-        return { ...record, ...own, id: id * 3_500 + n + 1, company_id: 7 }
-      })
-      const { store, served } = await serveRows(t, resource, rows)
-      for (const direction of ['ascending', 'descending'] as const) {
-        const asked = { filters: [], sort: { field, direction } }
-        const selection = { resource, companyId: 7, version: undefined, ...asked }
-        await checkSelection(store, selection, served, [500])
-      }
-    },
-  )
+  test(`so does an order by ${field}, which no index has (seed ${seed})`, above, async (t) => {
+    const given = fc.tuple(anyRecord(resource), others, fc.nat())
+    // Blocks of more than two lengths are merged; the ids are in any order.
+    const rows = fc.sample(given, { numRuns: 3_500, seed }).map(([record, own, id], n) => {
+      return { ...record, ...own, id: id * 3_500 + n + 1, company_id: 7 }
+    })
+    const { store, served } = await serveRows(t, resource, rows)
+    for (const direction of ['ascending', 'descending'] as const) {
+      const asked = { filters: [], sort: { field, direction } }
+      const selection = { resource, companyId: 7, version: undefined, ...asked }
+      await checkSelection(store, selection, served, [500])
+    }
+  })
 }
