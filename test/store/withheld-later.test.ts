@@ -4,35 +4,40 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { importRows, makeFolder, makePlace, query } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, query, queryValue } from '../support/import-rows.ts'
 import { memberOf } from '../support/make-app.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
-import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
+import {
+  checkGone,
+  gb,
+  hire,
+  identifier,
+  idOf,
+  jane,
+  listed,
+  makeNamedApp,
+  person,
+  say,
+} from '../support/withheld.ts'
 import { lift, prune, withhold } from '../support/write-store.ts'
 import { recordedOn } from '../support/history.ts'
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`a value of an event is withheld in later recorded changes by ${kind}`, async (t) => {
-    const { ask, db } = await makeNamedApp(t)
-    const say = (seat: string, month: number) => {
-      const rows = [{ jurisdiction: 'GB', identifier: '1', name: 'X Ltd', seat }]
-      return importRows(db, 'companies', rows, recordedOn(`2026-0${month}-01`))
-    }
-    await say('1 Old Road', 1)
-    await say('2 New Street', 2)
+    const app = await makeNamedApp(t)
+    const { db } = app
+    const move = (seat: string, month: number) =>
+      say(db, '1', { name: 'X Ltd', seat }, recordedOn(`2026-0${month}-01`))
+    await move('1 Old Road', 1)
+    await move('2 New Street', 2)
     await withhold(db, kind, { resource: 'events', field: 'before', value: '1 Old Road' })
-    await say('1 Old Road', 3)
-    const { counts } = await say('2 New Street', 4)
+    await move('1 Old Road', 3)
+    const { counts } = await move('2 New Street', 4)
     assert.equal(counts.recorded, kind === 'mask' ? 1 : 0)
-    const events = memberOf(await ask('/api/v1/companies/GB:1/events'), 'events') as object[]
-    const before = events.map((event) => (event as Record<string, unknown>)['before'])
-    const hidden = '[withheld]'
-    assert.deepEqual(before, [
-      ...(kind === 'mask' ? [hidden] : []),
-      '2 New Street',
-      ...(kind === 'mask' ? [hidden] : []),
-    ])
+    const before = (await listed(app, 'GB:1/events', 'events')).map((event) => event['before'])
+    const hidden = kind === 'mask' ? ['[withheld]'] : []
+    assert.deepEqual(before, [...hidden, '2 New Street', ...hidden])
     await checkSound(db)
   })
 }
@@ -40,13 +45,8 @@ for (const kind of ['mask', 'erase'] as const) {
 for (const kind of ['mask', 'erase'] as const) {
   test(`who is withheld is hidden in the company to which a record moves later, by ${kind}`, async (t) => {
     const { ask, db } = await makeNamedApp(t)
-    const load = (n: string, ...rows: readonly object[]) =>
-      importRows(
-        db,
-        'employees',
-        rows.map((row) => ({ ...gb(n), key: `${n}-${identifier}`, ...row })),
-      )
-    const say = () =>
+    const load = (n: string, row: object) => hire(db, n, { key: `${n}-${identifier}`, ...row })
+    const sayAll = () =>
       importRows(
         db,
         'companies',
@@ -63,26 +63,26 @@ for (const kind of ['mask', 'erase'] as const) {
           return sources[0]?.attributes.seat
         }),
       )
-    await load('1', { identifier, name: jane })
-    await load('3', { name: 'J Newname' })
-    await say()
+    await load('1', {})
+    await load('3', { identifier: null, name: 'J Newname' })
+    await sayAll()
     await withhold(db, kind, person)
     const restore = await keepStore(db)
-    const moved = await load('2', { identifier, name: jane })
+    const moved = await load('2', {})
     assert.equal(moved.listEntry, 2)
     assert.deepEqual(await seats(), ['Smith Ltd', 'c/o [withheld]', 'J Newname'])
     // Under another name, by a row that tells that a known record is the person.
-    assert.equal((await load('3', { identifier, name: 'J. Newname' })).listEntry, 3)
+    assert.equal((await load('3', { name: 'J. Newname' })).listEntry, 3)
     const gone = [identifier, jane, 'Newname']
     await checkGone(db, gone)
-    assert.equal((await load('3', { identifier, name: 'J. Newname' })).listEntry, undefined)
-    assert.equal((await say()).counts.withheld, 2)
+    assert.equal((await load('3', { name: 'J. Newname' })).listEntry, undefined)
+    assert.equal((await sayAll()).counts.withheld, 2)
     assert.deepEqual(await seats(), ['Smith Ltd', 'c/o [withheld]', '[withheld]'])
     const listed = memberOf(await ask('/api/v1/companies/GB:3/employees?version=2'), 'total')
     assert.equal(listed, kind === 'mask' ? 1 : 0)
     // A backup from before the imports follows what they have told.
     await restore()
-    await load('9', { key: 'a', name: 'Ann' })
+    await load('9', { key: 'a', identifier: null, name: 'Ann' })
     await checkGone(db, gone)
   })
 }
@@ -99,7 +99,8 @@ test('the earlier states of a record are masked once a row with its id tells who
 })
 
 test('the natural key of a record that comes with a withheld value is hashed', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const app = await makeNamedApp(t)
+  const { db } = app
   const load = (rows: readonly object[], options = {}) => importRows(db, 'employees', rows, options)
   const her = { ...gb('1'), identifier, name: jane }
   const [kept, other] = [`kept-${identifier}`, `other-${identifier}`]
@@ -113,10 +114,7 @@ test('the natural key of a record that comes with a withheld value is hashed', a
   const first = await load(rows)
   assert.deepEqual([first.counts.inserted, first.counts.updated], [3, 1])
   await checkGone(db)
-  const ids = async () => {
-    const answer = await ask('/api/v1/companies/GB:1/employees')
-    return (memberOf(answer, 'employees') as { id: number }[]).map(({ id }) => id)
-  }
+  const ids = async () => (await listed(app, 'GB:1/employees', 'employees')).map(({ id }) => id)
   const before = await ids()
   const again = await load(rows)
   assert.deepEqual([again.counts.unchanged, again.counts.withheld], [4, 3])
@@ -164,15 +162,10 @@ test('an erasure by a value of a list finds a record that came masked', async (t
 
 test('the natural keys of events that name a withheld person are hashed', async (t) => {
   const { db } = await makeNamedApp(t)
-  const event = (key: string) => ({
-    ...gb('1'),
-    key,
-    date: '2026-01-01',
-    attr: 'owner',
-    after: jane,
-  })
+  const of = { ...gb('1'), date: '2026-01-01', attr: 'owner', after: jane }
+  const event = (key: string) => ({ ...of, key })
   const other = { ...event('b'), after: 'Ann' }
-  await importRows(db, 'employees', [{ ...gb('1'), key: 'a', identifier, name: jane }])
+  await hire(db, '1', { key: 'a' })
   await importRows(db, 'events', [event(`1 ${jane}`), other])
   await withhold(db, 'mask', person)
   const rows = [event(`1 ${jane}`), event(`2 ${jane}`), other]
@@ -186,7 +179,7 @@ test('the natural keys of events that name a withheld person are hashed', async 
 test('the natural key of an event that is erased in one of its companies is not kept', async (t) => {
   const { db } = await makeNamedApp(t)
   const event = { key: `1 ${jane}`, date: '2026-01-01', attr: 'owner', after: jane }
-  await importRows(db, 'employees', [{ ...gb('1'), key: 'a', identifier, name: jane }])
+  await hire(db, '1', { key: 'a' })
   await withhold(db, 'erase', person)
   const rows = ['1', '2'].map((company) => ({ ...gb(company), ...event }))
   const { counts } = await importRows(db, 'events', rows)
@@ -196,7 +189,7 @@ test('the natural key of an event that is erased in one of its companies is not 
 
 test('a company can be erased again after its order was lifted', async (t) => {
   const { ask, db } = await makeNamedApp(t)
-  const load = () => importRows(db, 'employees', [{ ...gb('1'), key: 'a', identifier, name: jane }])
+  const load = () => hire(db, '1', { key: 'a' })
   const read = async () => (await ask('/api/v1/companies/GB:1/employees')).text
   await load()
   const before = await read()
@@ -211,79 +204,61 @@ test('a company can be erased again after its order was lifted', async (t) => {
 
 test('a record that is masked again after a lift hides what its first order hid', async (t) => {
   const { db } = await makeNamedApp(t)
-  await importRows(db, 'employees', [{ ...gb('1'), id: 5, identifier, name: jane }])
+  await hire(db, '1', { id: 5 })
   await withhold(db, 'mask', { resource: 'employees', id: 5 })
   await lift(db, 1)
   // The record is still masked, so only the lifted order knows whom it names.
-  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', owner: jane }])
+  await say(db, '1', { owner: jane })
   await withhold(db, 'mask', { resource: 'employees', id: 5 })
   await checkGone(db)
 })
 
 test('no other company gets the id of an erased one, not even in a backup from before it', async (t) => {
   const { db } = makePlace(t, 'registry.db')
-  const load = (...numbers: string[]) =>
-    importRows(
-      db,
-      'companies',
-      numbers.map((identifier) => ({ jurisdiction: 'GB', identifier })),
-    )
-  await load('1')
+  const numbered = (n: string) =>
+    queryValue(db, `select id from companies where identifier = '${n}'`)
+  await say(db, '1', {})
   const restore = await keepStore(db)
-  await load('2')
-  const [erased] = query(db, "select id from companies where identifier = '2'")
+  await say(db, '2', {})
+  const erased = numbered('2')
   await withhold(db, 'erase', { company: ['GB', '2'] })
   await restore()
-  const { counts } = await load('2', '3')
-  assert.deepEqual([counts.withheld, counts.companiesCreated], [1, 1])
-  const [other] = query(db, "select id from companies where identifier = '3'")
-  assert.equal(Number(other?.['id']), Number(erased?.['id']) + 1)
+  assert.equal((await say(db, '2', {})).counts.withheld, 1)
+  assert.equal((await say(db, '3', {})).counts.companiesCreated, 1)
+  assert.equal(Number(numbered('3')), Number(erased) + 1)
   await checkSound(db)
 })
 
 test('an erasure of a masked record, which has moved, hides who it was when the mask is lifted', async (t) => {
   const { db } = await makeNamedApp(t)
-  const hire = (company: string) => {
-    return importRows(db, 'employees', [{ ...gb(company), id: 5, identifier, name: jane }])
-  }
-  const say = (contact: string) => {
-    const rows = [{ jurisdiction: 'GB', identifier: '2', name: 'Y Ltd', contact }]
-    return importRows(db, 'companies', rows)
-  }
-  await hire('1')
-  await say(`Call ${jane}`)
+  await hire(db, '1', { id: 5 })
+  await say(db, '2', { name: 'Y Ltd', contact: `Call ${jane}` })
   await withhold(db, 'mask', { resource: 'employees', id: 5 })
-  await hire('2')
+  await hire(db, '2', { id: 5 })
   await checkGone(db)
   await withhold(db, 'erase', { resource: 'employees', id: 5 })
   await lift(db, 1)
-  await say(`Ask ${jane}`)
+  await say(db, '2', { name: 'Y Ltd', contact: `Ask ${jane}` })
   await checkGone(db)
 })
 
 test('in a store that a restore had left, an order means what it means, whoever has its ids there', async (t) => {
   const { ask, db } = await makeNamedApp(t)
-  const load = (company: string, name: string) => {
-    const of = { company_jurisdiction: 'GB', company_identifier: company }
-    return importRows(db, 'employees', [{ ...of, key: name, identifier: `n${name}`, name }])
-  }
-  const say = (company: string, name: string) =>
-    importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: company, name }])
-  const idOf = (name: string) =>
-    Number(query(db, `select id from record_keys where key = '=${name}'`)[0]?.['id'])
+  const load = (company: string, name: string) =>
+    hire(db, company, { key: name, identifier: `n${name}`, name })
   await load('1', 'First One')
   const base = await keepStore(db, 'base')
   for (const [n, name] of ['Carol Kovacs', 'Bob Nagy'].entries()) await load(`${n + 2}`, name)
-  const ids = [idOf('Carol Kovacs'), idOf('Bob Nagy')]
+  const ids = [idOf(db, 'Carol Kovacs'), idOf(db, 'Bob Nagy')]
   const left = await keepStore(db)
   await base()
   await load('4', 'Bob Nagy')
   await load('5', 'Ann Szabo')
-  assert.deepEqual([idOf('Bob Nagy'), idOf('Ann Szabo')], ids, 'others have their ids')
-  await withhold(db, 'erase', { resource: 'employees', id: idOf('Bob Nagy') })
+  assert.deepEqual([idOf(db, 'Bob Nagy'), idOf(db, 'Ann Szabo')], ids, 'others have their ids')
+  await withhold(db, 'erase', { resource: 'employees', id: idOf(db, 'Bob Nagy') })
   await withhold(db, 'erase', { company: ['GB', '5'] })
   await left()
-  assert.equal((await say('2', 'Bob Nagy & Sons')).counts.withheld, 0)
+  assert.equal((await say(db, '2', { name: 'Bob Nagy & Sons' })).counts.withheld, 0)
   const total = async (n: number) =>
     memberOf(await ask(`/api/v1/companies/GB:${n}/employees`), 'total')
   assert.deepEqual([await total(1), await total(2), await total(3)], [1, 1, 0])
@@ -293,16 +268,14 @@ test('in a store that a restore had left, an order means what it means, whoever 
 
 test('in a store that a restore had left, an order learns of more companies', async (t) => {
   const { db } = await makeNamedApp(t)
-  const hire = (company: string) =>
-    importRows(db, 'employees', [{ ...gb(company), key: 'A', identifier, name: jane }])
-  await hire('1')
+  await hire(db, '1', { key: 'A' })
   const base = await keepStore(db, 'base')
-  await hire('2')
+  await hire(db, '2', { key: 'A' })
   const left = await keepStore(db)
   await base()
   await withhold(db, 'mask', person)
   await left()
-  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '2', owner: jane }])
+  await say(db, '2', { owner: jane })
   await checkGone(db)
 })
 
@@ -322,19 +295,15 @@ test('the log does not tell what was the same in all rows of an erased company',
 
 test('the log loses the names of attributes that only an erased company has had', async (t) => {
   const { db } = await makeNamedApp(t)
-  const row = (identifier: string, name: string) => ({ jurisdiction: 'GB', identifier, [name]: 1 })
-  const say = (...names: string[]) =>
-    importRows(
-      db,
-      'companies',
-      names.map((name, n) => row(`${n + 1}`, name)),
-      { isSnapshot: true },
-    )
-  await say('Bob & Sons', 'owner')
-  await say('Bob & Sons', 'seat')
+  const sayAll = (...names: string[]) => {
+    const rows = names.map((name, n) => ({ jurisdiction: 'GB', identifier: `${n + 1}`, [name]: 1 }))
+    return importRows(db, 'companies', rows, { isSnapshot: true })
+  }
+  await sayAll('Bob & Sons', 'owner')
+  await sayAll('Bob & Sons', 'seat')
   await withhold(db, 'erase', { company: ['GB', '1'] })
   await checkGone(db, ['Bob'])
-  await say('Bob & Daughters', 'Bill & Sons')
+  await sayAll('Bob & Daughters', 'Bill & Sons')
   await checkGone(db, ['Bob'])
   const logged = query(db, 'select attributes from imports where read > 0 order by version')
   const names = logged.map(({ attributes }) => JSON.parse(String(attributes)) as string[])
@@ -343,33 +312,26 @@ test('the log loses the names of attributes that only an erased company has had'
 
 test('later imports do not name a person in a company left before all kept versions', async (t) => {
   const { db } = await makeNamedApp(t)
-  for (const company of ['1', '2']) {
-    const rows = [{ key: 'A', ...gb(company), identifier, name: jane }]
-    await importRows(db, 'employees', rows, { isSnapshot: true })
-  }
+  for (const company of ['1', '2']) await hire(db, company, { key: 'A' }, { isSnapshot: true })
   await prune(db)
   await withhold(db, 'mask', person)
-  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', owner: jane }])
+  await say(db, '1', { owner: jane })
   await checkGone(db)
 })
 
 for (const by of ['its id', 'a value']) {
   test(`an order by ${by} hides who a pruned record was, once an import tells`, async (t) => {
     const { db } = await makeNamedApp(t)
-    const hire = (company: string, key: string, row: object, recorded: object = {}) =>
-      importRows(db, 'employees', [{ ...gb(company), key, ...row }], {
-        isSnapshot: true,
-        ...recorded,
-      })
-    const her = { identifier, name: jane }
-    await hire('1', 'K', { name: 'Ann' }, recordedOn('2026-01-01'))
-    await hire('1', 'K', her, recordedOn('2026-01-02'))
-    await hire('3', 'L', by === 'its id' ? { name: 'Ann' } : her)
+    const ann = { identifier: null, name: 'Ann' }
+    const whole = { isSnapshot: true }
+    await hire(db, '1', { key: 'K', ...ann }, { ...whole, ...recordedOn('2026-01-01') })
+    await hire(db, '1', { key: 'K' }, { ...whole, ...recordedOn('2026-01-02') })
+    await hire(db, '3', { key: 'L', ...(by === 'its id' ? ann : {}) }, whole)
     await prune(db)
-    const id = Number(query(db, `select id from record_keys where key = '=K'`)[0]?.['id'])
-    await withhold(db, 'erase', by === 'its id' ? { resource: 'employees', id } : person)
-    await hire('2', 'K', her)
-    await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', owner: jane }])
+    const subject = { resource: 'employees', id: idOf(db, 'K') }
+    await withhold(db, 'erase', by === 'its id' ? subject : person)
+    await hire(db, '2', { key: 'K' }, whole)
+    await say(db, '1', { owner: jane })
     await checkGone(db)
   })
 }
@@ -390,20 +352,20 @@ for (const isRestored of [false, true]) {
   const where = isRestored ? 'in a restored store' : 'by its id'
   test(`the natural key of a record removed before all kept versions is withheld ${where}`, async (t) => {
     const { db } = await makeNamedApp(t)
-    const hire = (...keys: readonly string[]) => {
+    const load = (...keys: readonly string[]) => {
       const rows = keys.map((key) => ({ ...gb('1'), key, title: 'Clerk' }))
       return importRows(db, 'jobs', rows, { isSnapshot: true })
     }
-    await hire('K-1 Roe', 'K-2')
-    await hire('K-2')
+    await load('K-1 Roe', 'K-2')
+    await load('K-2')
     await prune(db)
-    const id = Number(query(db, `select id from record_keys where key = '=K-1 Roe'`)[0]?.['id'])
+    const id = idOf(db, 'K-1 Roe')
     const restore = await keepStore(db)
-    if (isRestored) await hire('K-1 Roe', 'K-2')
+    if (isRestored) await load('K-1 Roe', 'K-2')
     const { touched, keys } = await withhold(db, 'erase', { resource: 'jobs', id })
     assert.deepEqual([touched.length > 0, keys], [isRestored, 1])
     if (isRestored) await restore()
-    const { counts } = await hire('K-1 Roe', 'K-2')
+    const { counts } = await load('K-1 Roe', 'K-2')
     assert.deepEqual([counts.erased, counts.unchanged], [1, 1])
     await checkGone(db, ['K-1 Roe'])
     await checkSound(db)

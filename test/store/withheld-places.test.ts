@@ -14,7 +14,17 @@ import { readSaid } from '../support/said.ts'
 import { aboveStores, storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
-import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
+import {
+  checkGone,
+  gb,
+  hire,
+  identifier,
+  jane,
+  listed,
+  makeNamedApp,
+  person,
+  say,
+} from '../support/withheld.ts'
 import { beginImport, lift, one, prune, revert, withhold } from '../support/write-store.ts'
 import { recordedOn } from '../support/history.ts'
 
@@ -43,8 +53,7 @@ test('changes in a company that a person left before all kept versions lose the 
   for (const kind of ['mask', 'erase'] as const) {
     const { db } = await makeNamedApp(t)
     for (const [month, company] of ['1', '2', '2'].entries()) {
-      const rows = [{ key: 'A', ...gb(company), identifier, name: jane, position: 'Chair' }]
-      await importRows(db, 'employees', rows, extract(month + 1))
+      await hire(db, company, { key: 'A', position: 'Chair' }, extract(month + 1))
     }
     await prune(db)
     await withhold(db, kind, person)
@@ -58,20 +67,14 @@ const named = { jurisdiction: 'GB', identifier: '1', name: 'X Ltd' }
 for (const kind of ['mask', 'erase'] as const) {
   test(`attributes named after a person get another name by ${kind}`, async (t) => {
     const { ask, db } = await makeNamedApp(t)
-    const say = (post: string, month: number) =>
-      importRows(db, 'companies', [{ ...named, [jane]: post, seat: post }], extract(month))
-    await say('Director', 1)
-    await say('CEO', 2)
+    const appoint = (post: string, month: number) =>
+      say(db, '1', { name: 'X Ltd', [jane]: post, seat: post }, extract(month))
+    await appoint('Director', 1)
+    await appoint('CEO', 2)
     await withhold(db, kind, { company: ['GB', '1'], text: jane })
-    await say('Chair', 3)
-    const company = memberOf(await ask('/api/v1/companies/GB:1'), 'company') as {
-      sources: { attributes: unknown }[]
-    }
-    assert.deepEqual(company.sources[0]?.attributes, {
-      '[withheld]': 'Chair',
-      name: 'X Ltd',
-      seat: 'Chair',
-    })
+    await appoint('Chair', 3)
+    const { attributes } = await saidOf(ask)
+    assert.deepEqual(attributes, { '[withheld]': 'Chair', name: 'X Ltd', seat: 'Chair' })
     const events = await ask('/api/v1/companies/GB:1/events')
     const changes = (memberOf(events, 'events') as Record<string, unknown>[])
       .map(({ attr, before, after }) => [attr, before, after].join(' '))
@@ -93,24 +96,30 @@ for (const kind of ['mask', 'erase'] as const) {
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`a change of another record that names a person is recorded without the name by ${kind}`, async (t) => {
-    const { ask, db } = await makeNamedApp(t)
-    const say = (position: string, month: number) => {
+    const app = await makeNamedApp(t)
+    const { db } = app
+    const load = (position: string, month: number) => {
       const people = [
         { ...gb('1'), id: 1, identifier, name: jane },
         { ...gb('1'), id: 2, identifier: '2', name: 'John Roe', position },
       ]
       return importRows(db, 'employees', people, extract(month))
     }
-    await say('Clerk', 1)
+    await load('Clerk', 1)
     await withhold(db, kind, person)
-    const { counts } = await say(`PA of ${jane}`, 2)
+    const { counts } = await load(`PA of ${jane}`, 2)
     assert.equal(counts.recorded, 1)
-    const [event] = memberOf(await ask('/api/v1/companies/GB:1/events'), 'events') as object[]
-    const { before, after } = event as Record<string, unknown>
+    const [{ before, after } = {}] = await listed(app, 'GB:1/events', 'events')
     const hidden = kind === 'mask' ? 'John Roe, PA of [withheld]' : null
     assert.deepEqual([before, after], ['John Roe, Clerk', hidden])
     await checkSound(db)
   })
+}
+
+/** What the source says of the company. */
+async function saidOf(ask: TestApp['ask']) {
+  const company = memberOf(await ask('/api/v1/companies/GB:1'), 'company')
+  return (company as { sources: [Record<string, unknown>] }).sources[0]
 }
 
 test('attributes with the names of what is kept of a statement lose a person alone', async (t) => {
@@ -118,25 +127,22 @@ test('attributes with the names of what is kept of a statement lose a person alo
   const texts = { version: jane, is_present: jane, said_in: jane }
   await importRows(db, 'companies', [{ ...named, ...texts }], extract(1))
   await withhold(db, 'mask', { company: ['GB', '1'], text: jane })
-  const company = memberOf(await ask('/api/v1/companies/GB:1'), 'company') as {
-    sources: object[]
-  }
   const hidden = Object.fromEntries(Object.keys(texts).map((name) => [name, '[withheld]']))
-  const [said] = company.sources as Record<string, unknown>[]
-  assert.deepEqual(said?.['attributes'], { ...hidden, name: 'X Ltd' })
+  const said = await saidOf(ask)
+  assert.deepEqual(said['attributes'], { ...hidden, name: 'X Ltd' })
   assert.equal(said['as_of'], extract(1).asOf)
   await checkSound(db)
 })
 
 test('a person at the beginning of a line is found in JSON', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const app = await makeNamedApp(t)
+  const { db } = app
   for (const [n, post] of ['Director', 'CEO'].entries()) {
     const seat = { text: `${post}:\n${jane}\u000b${jane.replace(' ', '\n')}` }
     await importRows(db, 'companies', [{ ...named, seat }], extract(n + 1))
   }
   await withhold(db, 'mask', { company: ['GB', '1'], text: jane })
-  const events = memberOf(await ask('/api/v1/companies/GB:1/events'), 'events')
-  const [{ before, after } = {}] = events as Record<string, unknown>[]
+  const [{ before, after } = {}] = await listed(app, 'GB:1/events', 'events')
   const hidden = '\\n[withheld]\\u000b[withheld]"}'
   assert.deepEqual([before, after], [`{"text":"Director:${hidden}`, `{"text":"CEO:${hidden}`])
   await checkGone(db, ['Smith'])
@@ -144,22 +150,23 @@ test('a person at the beginning of a line is found in JSON', async (t) => {
 
 test('the log keeps no shortened text that may name a person, nor what a later import repeats', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
-  const say = (owner: string, month: number) => {
+  const sayAll = (owner: string, month: number) => {
     const rows = Array.from({ length: 6 }, (_, n) => ({ ...named, identifier: `${n}`, owner }))
     return importRows(db, 'companies', rows, extract(month))
   }
-  await say(`${'x '.repeat(94)}${jane}`, 1)
-  await say(jane, 2)
+  await sayAll(`${'x '.repeat(94)}${jane}`, 1)
+  await sayAll(jane, 2)
   for (const identifier of ['0', '1', '2', '3', '4', '5']) {
     await withhold(db, 'mask', { company: ['GB', identifier], text: jane })
   }
   assert.equal((await storeBytes(db)).includes('Jáne'), false)
-  await say(jane, 3)
+  await sayAll(jane, 3)
   assert.equal((await storeBytes(db)).includes('Jáne'), false)
 })
 
 test('a listing of many segments is rewritten where it holds the person', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const app = await makeNamedApp(t)
+  const { ask, db } = app
   const rows = Array.from({ length: 8_000 }, (_, n) => ({
     id: n + 1,
     company_id: 7,
@@ -179,8 +186,8 @@ test('a listing of many segments is rewritten where it holds the person', async 
     const answer = await ask(`/api/v1/companies/7/employees?limit=1${path}`)
     assert.equal(memberOf(answer, 'total'), 7_996)
   }
-  const last = await ask('/api/v1/companies/7/employees?limit=1&page=7996&version=1')
-  assert.equal((memberOf(last, 'employees') as { id: number }[])[0]?.id, 8_000)
+  const [last] = await listed(app, '7/employees?limit=1&page=7996&version=1', 'employees')
+  assert.equal(last?.['id'], 8_000)
   await checkSound(db)
 })
 
@@ -206,9 +213,8 @@ test('a record of two companies keeps its id when one of them is erased', async 
 
 test('neither sources nor changes show an erased company at any version', async (t) => {
   const { ask, store, db } = await makeNamedApp(t)
-  const both = [named, { ...named, identifier: '2' }]
-  await importRows(db, 'companies', both, extract(1))
-  await importRows(db, 'companies', both.slice(0, 1), { source: 'other' })
+  await importRows(db, 'companies', [named, { ...named, identifier: '2' }], extract(1))
+  await importRows(db, 'companies', [named], { source: 'other' })
   await withhold(db, 'erase', { company: ['GB', '1'] })
   const inspector = await openStoreInspector(storeAt(db), resources)
   const sources = await inspector.listSources()
@@ -307,10 +313,9 @@ for (const [kind, expected, shown] of [
 
 test('a backup from before a record does not bring back the person in other texts', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
-  const company = { jurisdiction: 'GB', identifier: '1' }
-  await importRows(db, 'companies', [{ ...company, owner: jane }])
+  await say(db, '1', { owner: jane })
   const restore = await keepStore(db)
-  await importRows(db, 'employees', [{ id: 1, ...gb('1'), name: jane, identifier }])
+  await hire(db, '1', { id: 1 })
   await withhold(db, 'erase', person)
   await restore()
   // An import brings the store up to its list.
@@ -358,13 +363,13 @@ const officers = (position: string) => [
 const companies = [{ jurisdiction: 'GB', identifier: '1', name: `${jane} Ltd` }]
 
 /** Nobody but John is left, now and in the past. */
-async function checkErased({ ask, db }: TestApp & { readonly db: string }): Promise<void> {
+async function checkErased(app: TestApp & { readonly db: string }): Promise<void> {
   for (const query of ['', '?version=2']) {
-    const answer = await ask(`/api/v1/companies/GB:1/employees${query}`)
-    const names = (memberOf(answer, 'employees') as { name: string }[]).map(({ name }) => name)
+    const left = await listed(app, `GB:1/employees${query}`, 'employees')
+    const names = left.map(({ name }) => name)
     assert.deepEqual(names, ['John Roe'])
   }
-  await checkGone(db)
+  await checkGone(app.db)
 }
 
 const masks: Readonly<Record<string, AskedSubject>> = {

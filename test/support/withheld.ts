@@ -1,7 +1,8 @@
 // A person whose data is withheld in tests, and the application over a registry that has it.
 
 import assert from 'node:assert/strict'
-import { makeApp, type TestApp } from './make-app.ts'
+import { type ImportOptions, importRows, queryValue } from './import-rows.ts'
+import { makeApp, memberOf, type TestApp } from './make-app.ts'
 import { storeBytes } from './store-state.ts'
 import type { Scope } from './temp-store.ts'
 import { checkSound } from './verify-store.ts'
@@ -17,6 +18,25 @@ export const gb = (company: string) => ({ company_jurisdiction: 'GB', company_id
 export async function makeNamedApp(t: Scope): Promise<TestApp & { readonly db: string }> {
   const app = await makeApp(t)
   return { ...app, db: app.store.path }
+}
+
+/** Imports an employee of a company, who is Jane where the row names nobody else. */
+export const hire = (db: string, company: string, row: object = {}, options?: ImportOptions) =>
+  importRows(db, 'employees', [{ ...gb(company), identifier, name: jane, ...row }], options)
+
+/** Imports what is said about a company. */
+export const say = (db: string, company: string, said: object, options?: ImportOptions) =>
+  importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: company, ...said }], options)
+
+/** The id of the record with a natural key. */
+export const idOf = (db: string, key: string) =>
+  Number(queryValue(db, `select id from record_keys where key = '=${key}'`))
+
+/** What an answer about companies has a list of, at a path such as `GB:1/employees`. */
+export async function listed({ ask }: TestApp, path: string, name: string) {
+  const answer = await ask(`/api/v1/companies/${path}`)
+  assert.equal(answer.status, 200, answer.text)
+  return memberOf(answer, name) as Record<string, unknown>[]
 }
 
 /** What tells who somebody is must be in no row, and the store sound. */
