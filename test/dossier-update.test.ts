@@ -22,8 +22,22 @@ import { storeDigest } from './support/store-state.ts'
 import { until } from './support/until.ts'
 
 const root = join(import.meta.dirname, '..')
+const script = join(root, 'contrib/dossier-update.sh')
 const noCurl = spawnSync('curl', ['--version']).error && 'curl is not installed here'
 const withCurl = { skip: noCurl ?? false }
+
+/** Runs the script in a folder, with the program and the store there. */
+async function update(folder: string, args: readonly string[], more: NodeJS.ProcessEnv) {
+  const at = { DOSSIER: join(root, 'bin/dossier'), DOSSIER_DB: join(folder, 'dossier.db') }
+  const env = { ...process.env, ...at, ...more }
+  const child = spawn(script, args, { cwd: folder, env })
+  let out = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (out += text))
+  }
+  const [code] = (await once(child, 'close')) as [number]
+  return { code, out }
+}
 
 const extract = (count: number, town = 'Leeds') =>
   `jurisdiction,identifier,town\n${Array.from({ length: count }, (_, n) => `GB,${n + 1},${n === 0 ? town : 'Ely'}\n`).join('')}`
@@ -41,26 +55,9 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
   const url = `${base}/banks.csv?x=1`
   let extracts = 'extracts'
   const [db, alarms] = [join(folder, 'dossier.db'), join(folder, 'alarms')]
-  async function run(...args: string[]) {
-    const child = spawn(join(root, 'contrib/dossier-update.sh'), args, {
-      cwd: folder,
-      env: {
-        ...process.env,
-        DOSSIER: join(root, 'bin/dossier'),
-        DOSSIER_DB: db,
-        ALARM: 'cat >> alarms',
-        AS_OF: '',
-        EXTRACTS: extracts,
-        PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-      },
-    })
-    let out = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => (out += text))
-    }
-    const [code] = (await once(child, 'close')) as [number]
-    return { code, out }
-  }
+  const PATH = `${join(folder, 'bin')}:${process.env['PATH']}`
+  const run = (...args: string[]) =>
+    update(folder, args, { ALARM: 'cat >> alarms', AS_OF: '', EXTRACTS: extracts, PATH })
 
   assert.equal((await run('banks')).code, 2)
   writeFileSync(join(folder, 'first.csv'), extract(20, 'York'))
@@ -128,40 +125,28 @@ test('an extract that was imported by hand is nothing new', withCurl, async (t) 
   writeFileSync(file, extract(20))
   const day = '--snapshot --as-of 2026-01-31'
   await mustRun(folder, `import companies banks.csv --source banks ${day}`)
-  const run = (source = 'banks', name = 'banks.csv') => {
-    const env = {
-      ...process.env,
-      DOSSIER: join(root, 'bin/dossier'),
-      DOSSIER_DB: join(folder, 'dossier.db'),
-      AS_OF: '2026-02-28',
-    }
-    const script = join(root, 'contrib/dossier-update.sh')
-    const { status, stdout, stderr } = spawnSync(script, [source, `file://${join(folder, name)}`], {
-      cwd: folder,
-      env,
-      encoding: 'utf8',
-    })
-    return { status, out: stdout + stderr }
-  }
-  const isNothing = (source: string) => ({ status: 0, out: `${source}: nothing new\n` })
-  assert.deepEqual(run(), isNothing('banks'))
+  const run = (source = 'banks', name = 'banks.csv') =>
+    update(folder, [source, `file://${join(folder, name)}`], { AS_OF: '2026-02-28' })
+  const isNothing = (source: string) => ({ code: 0, out: `${source}: nothing new\n` })
+  assert.deepEqual(await run(), isNothing('banks'))
   // The last one of persons, whose changes are recorded, has a day, too.
   writeFileSync(join(folder, 'p.csv'), 'company_jurisdiction,company_identifier,name\nGB,1,Ann\n')
   await mustRun(folder, `import employees p.csv --source people --history ${day}`)
-  assert.deepEqual(run('people', 'p.csv'), isNothing('people'))
+  assert.deepEqual(await run('people', 'p.csv'), isNothing('people'))
   for (const source of ['banks', 'people']) {
     assert.deepEqual(readdirSync(join(folder, 'extracts', source)), [])
   }
   // A file of an earlier day is still refused.
   writeFileSync(join(folder, 'other.csv'), extract(19))
-  await mustRun(
-    folder,
-    `import companies other.csv --source banks ${day.replace('01-31', '02-01')}`,
+  const later = day.replace('01-31', '02-01')
+  await mustRun(folder, `import companies other.csv --source banks ${later}`)
+  assert.match(
+    (await run()).out,
+    /banks\.csv is the file of version 1, as of 2026-01-31, not 2026-02-28/,
   )
-  assert.match(run().out, /banks\.csv is the file of version 1, as of 2026-01-31, not 2026-02-28/)
   writeFileSync(file, extract(20, 'York'))
-  const updated = run()
-  assert.equal(updated.status, 0, updated.out)
+  const updated = await run()
+  assert.equal(updated.code, 0, updated.out)
   assert.match(updated.out, /--as-of 2026-02-28\n[^]*town +1 changed +GB 1: "Leeds" → "York"\n/)
 })
 
@@ -169,10 +154,8 @@ test('a signal leaves no part of an extract', withCurl, async (t) => {
   const folder = makeFolder(t)
   const server = createServer((_, response) => response.write('jurisdiction,identifier\n'))
   const url = `http://127.0.0.1:${await openPort(t, server)}/banks.csv`
-  const args = ['banks', url]
   // A terminal, or systemd, signals all processes of the group.
-  const script = join(root, 'contrib/dossier-update.sh')
-  const child = spawn(script, args, { cwd: folder, detached: true, stdio: 'ignore' })
+  const child = spawn(script, ['banks', url], { cwd: folder, detached: true, stdio: 'ignore' })
   const left = () => readdirSync(join(folder, 'extracts/banks'))
   const isFetching = () => existsSync(join(folder, 'extracts/banks')) && left().length > 0
   await until(() => Promise.resolve(isFetching()), 'the extract is being fetched')

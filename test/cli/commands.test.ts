@@ -84,15 +84,9 @@ test('--rejects loads the good rows and writes the others with their reasons', a
   assert.ok(!existsSync(join(folder, 'dossier.db')))
   await mustRun(folder, [...args, 'bad.ndjson'])
   const bad = JSON.parse(readFileSync(join(folder, 'bad.ndjson'), 'utf8')) as object
-  assert.deepEqual(bad, {
-    file: 'x.csv',
-    unit: 'row',
-    number: 2,
-    field: 'id',
-    value: '"zwei"',
-    reason: 'must be an integer in plain digits',
-    row: { id: 'zwei', company_id: '7' },
-  })
+  const place = { file: 'x.csv', unit: 'row', number: 2 }
+  const fault = { field: 'id', value: '"zwei"', reason: 'must be an integer in plain digits' }
+  assert.deepEqual(bad, { ...place, ...fault, row: { id: 'zwei', company_id: '7' } })
 })
 
 test('two imports that write refused rows to one file lose none', (t) => {

@@ -118,10 +118,8 @@ test('it shows columns and rows without a mapping, and as JSON', async (t) => {
   assert.match(out, /^v\.csv: row 1: .*is not a known column.* \(refused\)$/m)
   const advice = 'Columns that have other names or forms need a mapping: --map FILE.sql\n'
   assert.ok(out.endsWith(`\n\n${advice}Nothing was imported.\n`), out)
-  writeFileSync(
-    join(folder, 'a.json'),
-    '{"data":{"rows":[{"jurisdiction":"GB","identifier":"1"}]}}',
-  )
+  const row = { jurisdiction: 'GB', identifier: '1' }
+  writeFileSync(join(folder, 'a.json'), JSON.stringify({ data: { rows: [row] } }))
   const args = ['import', 'companies', 'a.json', '--records', 'data.rows', '--show', '9', '--json']
   const shown = await runCommand(folder, args)
   assert.deepEqual(JSON.parse(shown.out), {
@@ -129,13 +127,6 @@ test('it shows columns and rows without a mapping, and as JSON', async (t) => {
       { name: 'jurisdiction', values: ['GB'] },
       { name: 'identifier', values: ['1'] },
     ],
-    rows: [
-      {
-        file: 'a.json',
-        unit: 'row',
-        number: 1,
-        row: { jurisdiction: 'GB', identifier: '1' },
-      },
-    ],
+    rows: [{ file: 'a.json', unit: 'row', number: 1, row }],
   })
 })

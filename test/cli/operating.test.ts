@@ -87,34 +87,15 @@ describe('operating imports', { concurrency: 2 }, () => {
     const rows = Array.from({ length: 25 }, (_, n) => `{"id":${-n},"company_id":7}\n`).join('')
     const { code, out } = await load(makeFolder(t), row(1) + rows, ['--json'])
     assert.equal(code, 1)
-    const report = JSON.parse(out) as {
-      problems: { number: number }[]
-      files: object[]
-      difference: object
-      elapsed_ms: number
-    }
-    const { difference: _, problems: __, files: ___, elapsed_ms: ____, ...rest } = report
+    const report = JSON.parse(out) as { problems: { number: number }[] }
+    const numbers = report.problems.map(({ number }) => number)
     assert.deepEqual(
-      report.problems.map(({ number }) => number),
+      numbers,
       Array.from({ length: 20 }, (_, n) => n + 2),
     )
-    assert.deepEqual(rest, {
-      version: null,
-      resource: 'rights',
-      source: 'default',
-      read: 26,
-      inserted: 1,
-      updated: 0,
-      unchanged: 0,
-      refused: 25,
-      removed: 0,
-      companies_created: 1,
-      events: 0,
-      erased: 0,
-      withheld: 0,
-      withheld_entry: null,
-    })
-    assert.equal(report.files.length, 1)
+    const place = { version: null, resource: 'rights', source: 'default' }
+    const counts = { read: 26, inserted: 1, refused: 25, companies_created: 1 }
+    assert.partialDeepStrictEqual(report, { ...place, ...counts })
   })
 
   test('refusals that differ only in location and value are one line', async (t) => {

@@ -323,20 +323,10 @@ test('the difference is in a dry run, in the log, and as JSON', async (t) => {
   await load('update nse nse-2025-12.csv')
   assert.match(await load('imports show 2'), shown)
   const one = JSON.parse(await load('imports show 2 --json')) as { difference: object }
+  const examples = [{ company: 'IN 2', before: 'Acme 2', after: 'Apex' }]
   assert.deepEqual(one.difference, {
-    rows_in_files: 3,
-    rows_before: 3,
-    one_in: 1,
-    same_in_all_rows: [],
-    attributes: [
-      {
-        name: 'name',
-        changed: 1,
-        added: 0,
-        removed: 0,
-        examples: [{ company: 'IN 2', before: 'Acme 2', after: 'Apex' }],
-      },
-    ],
+    ...{ rows_in_files: 3, rows_before: 3, one_in: 1, same_in_all_rows: [] },
+    attributes: [{ name: 'name', changed: 1, added: 0, removed: 0, examples }],
     companies_added: { count: 1, names: ['IN 4'] },
     companies_removed: { count: 1, names: ['IN 1'] },
   })
