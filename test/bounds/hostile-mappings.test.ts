@@ -22,9 +22,7 @@ const select = 'select jurisdiction, identifier, name from source'
 
 /** A folder with a source, another file, and a file in place of a store. */
 function makeGround(t: Parameters<typeof makeFolder>[0]) {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'x.csv'), csv)
-  writeFileSync(join(folder, 'registry.db'), 'the registry')
+  const folder = makeFolder(t, { 'x.csv': csv, 'registry.db': 'the registry' })
   mkdirSync(join(folder, 'codes'))
   writeFileSync(join(folder, 'codes/names.csv'), 'code,word\nOne,Uno\n')
   writeFileSync(join(folder, 'secret.csv'), 'word\nsecret\n')

@@ -76,8 +76,7 @@ test('a refused row ends an import with exit code 1, its location and the reason
 })
 
 test('--rejects loads the good rows and writes the others with their reasons', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\nzwei,7\n')
+  const folder = makeFolder(t, { 'x.csv': 'id,company_id\n1,7\nzwei,7\n' })
   const args = ['import', 'rights', 'x.csv', '--rejects']
   assert.equal((await runCommand(folder, [...args, 'x.csv'])).code, 2)
   assert.equal((await runCommand(folder, [...args, 'no/such/folder'])).code, 1)
@@ -134,8 +133,7 @@ test('a bundled mapping is found by name', async (t) => {
 })
 
 test('a dry run of a first import creates no store', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'x.ndjson'), row(1))
+  const folder = makeFolder(t, { 'x.ndjson': row(1) })
   const { out } = await mustRun(folder, 'import rights x.ndjson --dry-run')
   assert.match(out, /Dry run: nothing was changed/)
   assert.deepEqual(readdirSync(folder), ['x.ndjson'])
@@ -151,8 +149,7 @@ test('a missing store is reported in one line and not created (F1)', async (t) =
 })
 
 test('a missing folder for temporary files is reported in one line', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rights.csv'), 'id,company_id\n1,7\n')
+  const folder = makeFolder(t, { 'rights.csv': 'id,company_id\n1,7\n' })
   const run = await runDossier(folder, 'import rights rights.csv', {
     env: { TMPDIR: join(folder, 'nowhere') },
   })
@@ -165,8 +162,7 @@ test('a missing folder for temporary files is reported in one line', async (t) =
 
 test('a temporary file that cannot be closed does not hide that an import was committed', async (t) => {
   if (process.platform !== 'linux') return t.skip('needs /proc')
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rights.ndjson'), row(1))
+  const folder = makeFolder(t, { 'rights.ndjson': row(1) })
   const { closeSync } = fs
   let failed = 0
   t.mock.method(fs, 'closeSync', (file: number) => {

@@ -55,8 +55,7 @@ async function serveOnce(
 }
 
 test('with umask 000 only the owner can access a new store, its log, copy, usage file and rejects', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rows.ndjson'), row(1) + '{"id":-1}\n')
+  const folder = makeFolder(t, { 'rows.ndjson': row(1) + '{"id":-1}\n' })
   await run(folder, '000', ['import', 'rights', 'rows.ndjson', '--rejects', 'rejects.ndjson'])
   await run(folder, '000', ['backup', 'copy.db'])
   const key = await run(folder, '000', createKey)
@@ -69,8 +68,7 @@ test('with umask 000 only the owner can access a new store, its log, copy, usage
 })
 
 test('only the owner can enter a folder that a command makes, whatever the umask', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rows.ndjson'), row(1))
+  const folder = makeFolder(t, { 'rows.ndjson': row(1) })
   await run(folder, '000', ['import', 'rights', 'rows.ndjson'])
   await run(folder, '000', ['export', 'copies/of/all'])
   const made = ['copies', 'copies/of', 'copies/of/all', 'copies/of/all/1']
@@ -91,8 +89,7 @@ test('no other user can put code into the folder of compiled sources, whatever t
 })
 
 test('companion files take the mode of the store, existing files keep theirs', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rejects.ndjson'), '')
+  const folder = makeFolder(t, { 'rejects.ndjson': '' })
   chmodSync(join(folder, 'rejects.ndjson'), 0o644)
   writeFileSync(join(folder, 'rows.ndjson'), row(1))
   const args = ['import', 'rights', 'rows.ndjson', '--rejects', 'rejects.ndjson']
@@ -110,8 +107,7 @@ test('companion files take the mode of the store, existing files keep theirs', a
 })
 
 test('a path that looks like an SQLite URL is a plain file name, accessible to its owner only', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rows.ndjson'), row(1))
+  const folder = makeFolder(t, { 'rows.ndjson': row(1) })
   await run(folder, '022', ['import', 'rights', 'rows.ndjson', '--db', 'file:x.db'])
   assert.deepEqual(modesIn(folder), { 'file:x.db': '600' })
 })

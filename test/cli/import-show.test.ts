@@ -19,9 +19,7 @@ const mapping = `select "Ref" as key, 'GB' as company_jurisdiction,
   "Reg No" as company_identifier, "Vacancy" as title, "Min" as salary_from from source`
 
 test('it shows the view, then rows that would be imported or refused, and does nothing', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'v.csv'), csv)
-  writeFileSync(join(folder, 'my.sql'), mapping)
+  const folder = makeFolder(t, { 'v.csv': csv, 'my.sql': mapping })
   const args = ['import', 'jobs', 'v.csv', '--map', './my.sql', '--show', '5']
   const { code, out, err } = await runCommand(folder, args)
   assert.deepEqual([code, err], [0, ''])
@@ -50,9 +48,7 @@ test('a column that the mapping returns without a value is shown, and warned of'
 })
 
 test('it shows the view even if the mapping fails', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'v.csv'), csv)
-  writeFileSync(join(folder, 'my.sql'), 'select "Reference" as key from source')
+  const folder = makeFolder(t, { 'v.csv': csv, 'my.sql': 'select "Reference" as key from source' })
   const args = ['import', 'jobs', 'v.csv', '--map', './my.sql', '--show', '1']
   const { code, out, err } = await runCommand(folder, args)
   assert.equal(code, 1)
@@ -88,9 +84,7 @@ test('a line break in the name of a column is LF, so that a mapping can spell it
 })
 
 test('it shows the columns of tables without rows', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'a.csv'), 'Ref;Vacancy\n')
-  writeFileSync(join(folder, 'b.csv'), 'Ref;Min\n')
+  const folder = makeFolder(t, { 'a.csv': 'Ref;Vacancy\n', 'b.csv': 'Ref;Min\n' })
   const { out } = await mustRun(folder, 'import jobs a.csv b.csv --show 1')
   assert.equal(
     out,
@@ -111,8 +105,7 @@ test('it advises a mapping only if no row is right, and one could read them', as
 })
 
 test('it shows columns and rows without a mapping, and as JSON', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'v.csv'), csv)
+  const folder = makeFolder(t, { 'v.csv': csv })
   const { out } = await mustRun(folder, 'import jobs v.csv --show 1')
   assert.match(out, /^The files have the columns\n {2}Ref +"V-1"\n/)
   assert.match(out, /^v\.csv: row 1: .*is not a known column.* \(refused\)$/m)

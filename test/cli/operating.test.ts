@@ -194,8 +194,7 @@ describe('operating imports', { concurrency: 2 }, () => {
   })
 
   test('--format sets the format of a file whose name does not show it', async (t) => {
-    const folder = makeFolder(t)
-    writeFileSync(join(folder, 'x.txt'), 'id\tcompany_id\n1\t7\n')
+    const folder = makeFolder(t, { 'x.txt': 'id\tcompany_id\n1\t7\n' })
     await mustRun(folder, 'import rights x.txt --format tsv')
     assert.equal(queryValue(join(folder, 'dossier.db'), 'select id from rights_view'), 1)
   })

@@ -103,16 +103,13 @@ for (const [what, make] of Object.entries(unfinished)) {
 }
 
 test('a dry run leaves an empty file as it is (F2)', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rows.ndjson'), row)
-  writeFileSync(join(folder, 'x.db'), '')
+  const folder = makeFolder(t, { 'rows.ndjson': row, 'x.db': '' })
   await mustRun(folder, [...(commands['import'] ?? []), '--dry-run'])
   assert.equal(statSync(join(folder, 'x.db')).size, 0)
 })
 
 test('a dry run refuses a folder that does not exist, as the import would', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rows.ndjson'), row)
+  const folder = makeFolder(t, { 'rows.ndjson': row })
   for (const options of [[], ['--dry-run']]) {
     const args = ['import', 'rights', 'rows.ndjson', '--db', 'none/x.db', ...options]
     const told = /^dossier: none\/x\.db: the folder does not exist; create it first\n$/
@@ -177,8 +174,7 @@ test('a command without permission reports that (F10)', async (t) => {
 })
 
 test('a path that names no file is to be corrected', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rows.ndjson'), row)
+  const folder = makeFolder(t, { 'rows.ndjson': row })
   for (const [path, code] of [
     ['new/', 'EISDIR'],
     ['rows.ndjson/x.db', 'ENOTDIR'],

@@ -297,8 +297,7 @@ test('an import that is refused as a mistake leaves no file of --rejects, and ca
 })
 
 test('an import whose rows are all refused loads nothing, even with --rejects', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'x.csv'), 'id,company_id\neins,7\nzwei,7\n')
+  const folder = makeFolder(t, { 'x.csv': 'id,company_id\neins,7\nzwei,7\n' })
   for (const [n, options] of [['--dry-run'], ['--allow-empty'], []].entries()) {
     const args = ['import', 'rights', 'x.csv', '--rejects', `${n}.ndjson`, ...options]
     const { code, out } = await runCommand(folder, args)

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { Client } from 'pg'
@@ -50,8 +50,7 @@ test('the owner creates and loads tables, the reader serves them', withYaml, asy
   const server = await startPostgres()
   after(() => server.remove())
   await makeRoles(server.url, postgres.environment, passwords)
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'rights.csv'), 'company_id,id,name\n7,1,A mark\n')
+  const folder = makeFolder(t, { 'rights.csv': 'company_id,id,name\n7,1,A mark\n' })
   /** The environment of a service, with the server and the folder of this test. */
   const environmentOf = ({ environment }: Service) =>
     Object.fromEntries(

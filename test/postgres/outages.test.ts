@@ -1,8 +1,6 @@
 // A PostgreSQL failure under a server: 503 in the contract's form, then recovery by itself.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { issueKey } from '../support/issue-key.ts'
@@ -221,8 +219,7 @@ test('a user who lacks a right is told which, and neither serves nor compacts in
 test('a user who may not create schemas is told what to create, and needs no more', async (t) => {
   const { owner, url } = await makeReader(t)
   const at = url.replace('schema=dossier', 'schema=mine')
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,7,Ann\n')
+  const folder = makeFolder(t, { 'c.csv': 'jurisdiction,identifier,name\nGB,7,Ann\n' })
   const commands = [
     ['import', 'companies', 'c.csv'],
     ['withhold', 'erase', 'company', 'GB:7', '--yes', '--reason', 'x', '--by', 'x'],
@@ -251,8 +248,7 @@ test('a user who may not create schemas is told what to create, and needs no mor
 
 test('a list that a member of the owner’s role began is the owner’s', async (t) => {
   const { owner, url } = await makeReader(t)
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,7,Ann\nGB,8,Bob\n')
+  const folder = makeFolder(t, { 'c.csv': 'jurisdiction,identifier,name\nGB,7,Ann\nGB,8,Bob\n' })
   await owner.query('create schema theirs authorization reader')
   const own = url.replace('schema=dossier', 'schema=theirs')
   await mustRun(folder, ['import', 'companies', 'c.csv', '--db', own])

@@ -1,7 +1,6 @@
 // A folder with files and a store, and imports of the files into it.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -17,8 +16,7 @@ type Files = Readonly<Record<string, string | Buffer>>
 
 /** Writes files into a new folder; returns functions that import them, usually into its store. */
 export function folderWith(t: TestContext, files: Files, shared?: string) {
-  const folder = makeFolder(t)
-  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes)
+  const folder = makeFolder(t, files)
   const db = shared ?? join(folder, 'test.db')
   return {
     db,

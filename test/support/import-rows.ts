@@ -22,13 +22,17 @@ import { queryServer } from './query-server.ts'
 import { storeAt, type StoreKind } from './store-at.ts'
 import { leaveSchemas, lookAtSchema, reuseSchema } from './used-schemas.ts'
 
-/** A folder that is removed when the test ends. */
-export function makeFolder(t: { after(work: () => void): void }): string {
+/** A folder with these files, which is removed when the test ends. */
+export function makeFolder(
+  t: { after(work: () => void): void },
+  files: Readonly<Record<string, string | Buffer>> = {},
+): string {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
   t.after(() => {
     rmSync(folder, { recursive: true, force: true })
     leaveSchemas(folder)
   })
+  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes)
   return folder
 }
 
