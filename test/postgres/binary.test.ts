@@ -8,6 +8,7 @@ import { type Client, types } from 'pg'
 import { binaryList, type BinaryQuery, createClient } from '../../src/store/postgres/binary.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { writerOf } from '../../src/store/postgres/tables.ts'
+import { sessionFor } from '../support/sessions.ts'
 import { testServerUrl } from '../support/store-at.ts'
 
 const session = async (t: TestContext) => {
@@ -44,10 +45,8 @@ test('columns of a binary result are as they were stored, for every type in use'
 })
 
 test('a null in a list is a null, whatever the setting of the database', async (t) => {
-  const url = new URL(testServerUrl())
-  url.searchParams.set('options', '-c array_nulls=off')
-  const client = await openSession(url.href)
-  t.after(() => client.end())
+  const url = testServerUrl('-c array_nulls=off')
+  const client = await sessionFor(t, url)
   await client.query('create temporary table listed (segment bigint, meta text)')
   const writer = writerOf(client, false)
   const all = [

@@ -6,16 +6,12 @@ import { connect, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import {
-  openPool,
-  openSession,
-  openSessions,
-  withConnection,
-} from '../../src/store/postgres/connect.ts'
+import { openSession, openSessions, withConnection } from '../../src/store/postgres/connect.ts'
 import { createSnapshots, rowsIn } from '../../src/store/postgres/pool-rows.ts'
 import { storeError } from '../../src/store/postgres/url.ts'
 import { openPort } from '../support/free-port.ts'
-import { onCitus, patientBounds, testServerUrl } from '../support/store-at.ts'
+import { poolFor, sessionFor } from '../support/sessions.ts'
+import { onCitus, testServerUrl } from '../support/store-at.ts'
 import { until } from '../support/until.ts'
 
 /** A message of PostgreSQL's protocol: its type, its length, its content. */
@@ -44,8 +40,7 @@ function startEndingServer(scope: TestContext): Promise<string> {
 }
 
 test('the server notices within a minute that the machine of a command is lost', async (t) => {
-  const session = await openSession(testServerUrl())
-  t.after(() => session.end())
+  const session = await sessionFor(t, testServerUrl())
   const settings = ['keepalives_idle', 'keepalives_interval', 'keepalives_count', 'user_timeout']
   const shown = settings.map((name) => `current_setting('tcp_${name}')`)
   const { rows } = await session.query({ text: `select ${shown.join()}`, rowMode: 'array' })
@@ -69,13 +64,9 @@ test('a session that lacks a password is closed, not left to the server', async 
 })
 
 test('a limit for idle sessions, meant for others, ends none of ours', async (t) => {
-  const url = new URL(testServerUrl())
-  url.searchParams.set('options', '-c idle_session_timeout=1s')
-  const db = url.href
-  const session = await openSession(db)
-  t.after(() => session.end())
-  const pool = openPool(db, { ...patientBounds, pool: 1 })
-  t.after(() => pool.end())
+  const url = testServerUrl('-c idle_session_timeout=1s')
+  const session = await sessionFor(t, url)
+  const pool = poolFor(t, url)
   const rows = rowsIn(pool)
   await rows('select 1')
   await sleep(2_000)
@@ -100,8 +91,7 @@ test('the operations of a command share a session until one fails, or it is lost
   assert.notEqual(second, first)
   const session = await use((client) => Promise.resolve(client))
 
-  const other = await openSession(testServerUrl())
-  t.after(() => other.end())
+  const other = await sessionFor(t, testServerUrl())
   await other.query('select pg_terminate_backend($1::integer, 10000)', [second])
   await until(() => session.connection.stream.destroyed, 'the session is lost')
   const third = await use(readPid)
@@ -115,10 +105,8 @@ test('the operations of a command share a session until one fails, or it is lost
 
 // PostgreSQL has it from version 17 on.
 test('a limit for transactions, of requests, ends no command’s', { skip: onCitus }, async (t) => {
-  const url = new URL(testServerUrl())
-  url.searchParams.set('options', '-c transaction_timeout=1s')
-  const session = await openSession(url.href)
-  t.after(() => session.end())
+  const url = testServerUrl('-c transaction_timeout=1s')
+  const session = await sessionFor(t, url)
   await session.query('begin')
   await sleep(2_000)
   assert.equal((await session.query('select 1')).rowCount, 1)
@@ -127,8 +115,7 @@ test('a limit for transactions, of requests, ends no command’s', { skip: onCit
 test('a session that is ended in the packet that begins it is an error', async (t) => {
   const url = await startEndingServer(t)
   await assert.rejects(openSession(url), /terminat|not queryable/i)
-  const pool = openPool(url, { ...patientBounds, pool: 1 })
-  t.after(() => pool.end())
+  const pool = poolFor(t, url)
   await assert.rejects(rowsIn(pool)('select 1'), /terminat|not queryable/i)
 })
 
@@ -142,12 +129,10 @@ test('a pooler without sessions, and a certificate for another name, are reporte
 })
 
 test('a session that is ended while it is idle, as during an import, says why', async (t) => {
-  const session = await openSession(testServerUrl())
-  t.after(() => session.end())
+  const session = await sessionFor(t, testServerUrl())
   const ended = new Promise<void>((done) => session.once('end', done))
   const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid')
-  const other = await openSession(testServerUrl())
-  t.after(() => other.end())
+  const other = await sessionFor(t, testServerUrl())
   await other.query('select pg_terminate_backend($1::integer)', [rows[0]?.pid])
   await ended
   for (const sql of ['begin', 'select 1']) {
@@ -156,12 +141,9 @@ test('a session that is ended while it is idle, as during an import, says why', 
 })
 
 test('a default isolation, meant for others, is not ours', async (t) => {
-  const url = new URL(testServerUrl())
-  url.searchParams.set('options', '-c default_transaction_isolation=serializable')
-  const session = await openSession(url.href)
-  t.after(() => session.end())
-  const pool = openPool(url.href, patientBounds)
-  t.after(() => pool.end())
+  const url = testServerUrl('-c default_transaction_isolation=serializable')
+  const session = await sessionFor(t, url)
+  const pool = poolFor(t, url)
   for (const one of [session, pool]) {
     const { rows } = await one.query<{ ours: string }>(
       `select current_setting('transaction_isolation') as ours`,
@@ -188,8 +170,7 @@ function startTranslation(t: TestContext): Promise<string> {
 test('a statement that fails leaves its session to the next one, in any language', async (t) => {
   const url = new URL(testServerUrl())
   url.port = new URL(await startTranslation(t)).port
-  const pool = openPool(url.href, { ...patientBounds, pool: 1, statementMs: 200 })
-  t.after(() => pool.end())
+  const pool = poolFor(t, url.href, { statementMs: 200 })
   const rows = rowsIn(pool)
   const pidOf = async () => (await rows<[number]>('select pg_backend_pid()'))[0]?.[0]
   const first = await pidOf()
@@ -198,23 +179,8 @@ test('a statement that fails leaves its session to the next one, in any language
   assert.equal(await pidOf(), first)
 })
 
-test('a session that is lost while it is in use is replaced', async (t) => {
-  const pool = openPool(testServerUrl(), { ...patientBounds, pool: 1 })
-  t.after(() => pool.end())
-  const sql = 'select pg_terminate_backend(pg_backend_pid()) from pg_sleep(0)'
-  await assert.rejects(
-    withConnection(pool, async (client) => {
-      await client.query('begin')
-      await client.query(sql)
-    }),
-    /terminat/,
-  )
-  assert.deepEqual(await rowsIn(pool)<[number]>('select 7'), [[7]])
-})
-
 test('a session that is lost while a request reads says why, and is replaced', async (t) => {
-  const pool = openPool(testServerUrl(), { ...patientBounds, pool: 1 })
-  t.after(() => pool.end())
+  const pool = poolFor(t, testServerUrl())
   const change = () => assert.fail('no version is read')
   const snapshots = createSnapshots(pool, { change }, undefined)
   const endItself = 'select pg_terminate_backend(pg_backend_pid())'

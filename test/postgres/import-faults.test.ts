@@ -10,6 +10,7 @@ import { makePlace } from '../support/import-rows.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
 import { mustRun } from '../support/run-command.ts'
 import { checkExit, startDossier } from '../support/run-dossier.ts'
+import { sessionFor } from '../support/sessions.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { until } from '../support/until.ts'
@@ -37,8 +38,7 @@ async function makeStore(t: TestContext): Promise<Made> {
   writeFileSync(join(folder, 'first.ndjson'), rows(1_000, 'first'))
   writeFileSync(join(folder, 'second.ndjson'), rows(2_000, 'second'))
   await mustRun(folder, 'import rights first.ndjson')
-  const watcher = await openSession(storeAt(db, 'postgres'))
-  t.after(() => watcher.end())
+  const watcher = await sessionFor(t, storeAt(db, 'postgres'))
   return { folder, db, watcher }
 }
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makePlace } from '../support/import-rows.ts'
 import { startDossier } from '../support/run-dossier.ts'
+import { sessionFor } from '../support/sessions.ts'
 import { onCitus, storeAt } from '../support/store-at.ts'
 import { patienceMs } from '../support/until.ts'
 
@@ -20,8 +20,7 @@ for (const table of ['heads', 'store']) {
     for (const name of ['one', 'two']) {
       await importRows(db, 'rights', [{ id: 1, company_id: 7, name }])
     }
-    const holder = await openSession(storeAt(db))
-    t.after(() => holder.end())
+    const holder = await sessionFor(t, storeAt(db))
     await holder.query('begin')
     await holder.query(`lock table ${table} in access exclusive mode`)
     const told = new RegExp(`^another session .* locked the table ${table}; waiting for it$`, 'm')
@@ -41,8 +40,7 @@ for (const table of ['heads', 'store']) {
 test('commands continue when a table is unlocked', here, async (t) => {
   const { folder, db } = makePlace(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'one' }])
-  const holder = await openSession(storeAt(db))
-  t.after(() => holder.end())
+  const holder = await sessionFor(t, storeAt(db))
   await holder.query('begin')
   await holder.query('lock table heads in access exclusive mode')
   const running = commands.map((command) => startDossier(t, folder, command))

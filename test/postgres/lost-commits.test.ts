@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openSession } from '../../src/store/postgres/connect.ts'
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, runDossier, type RunningDossier, startDossier } from '../support/run-dossier.ts'
+import { sessionFor } from '../support/sessions.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { until } from '../support/until.ts'
@@ -74,8 +74,7 @@ test('an order whose COMMIT is lost stays in a file, since another command may f
     `withhold erase rights ${id} --reason r --by b --yes --db ${at} --withheld list.ndjson`
   writeFileSync(join(folder, 'more.ndjson'), '{"id":2,"company_id":7}\n')
   await mustRun(folder, `import rights more.ndjson --db ${db} --withheld list.ndjson`)
-  const session = await openSession(db)
-  t.after(() => session.end())
+  const session = await sessionFor(t, db)
   const others: RunningDossier[] = []
   const first = async () => {
     others.push(startDossier(t, folder, order(2, db)))

@@ -13,6 +13,7 @@ import { startPostgres } from '../support/postgres-server.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
+import { sessionFor } from '../support/sessions.ts'
 import { until } from '../support/until.ts'
 
 const pool = 3
@@ -123,8 +124,7 @@ for (const [how, signal] of [
 }
 
 test('its sessions are killed repeatedly: errors are bounded, recovery is immediate', async (t) => {
-  const client = await openSession(postgres.url)
-  t.after(() => client.end())
+  const client = await sessionFor(t, postgres.url)
   for (let round = 0; round < 5; round++) {
     const meanwhile = askMany(server, 20)
     await sleep(50)
@@ -140,8 +140,7 @@ test('its sessions are killed repeatedly: errors are bounded, recovery is immedi
 
 test('hanging statements exhaust the pool: 503 until they end; a command waits', async (t) => {
   assert.equal((await ask(server)).status, 200)
-  const client = await openSession(postgres.url)
-  t.after(() => client.end())
+  const client = await sessionFor(t, postgres.url)
   await client.query('begin')
   await client.query('lock table dossier.segments in access exclusive mode')
   const command = runCommand('.', `listing 7 rights --db ${db}`)
@@ -262,8 +261,7 @@ test('a list that a member of the owner’s role began is the owner’s', async 
 })
 
 test('a database that could not store every name is refused', async (t) => {
-  const owner = await openSession(postgres.url)
-  t.after(() => owner.end())
+  const owner = await sessionFor(t, postgres.url)
   await owner.query(`create database latin encoding 'LATIN1' locale 'C' template template0`)
   const url = postgres.url.replace('/postgres', '/latin')
   const run = await runCommand(makeFolder(t), `migrate --db ${url}`)

@@ -5,7 +5,6 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { openSession } from '../../src/store/postgres/connect.ts'
 import { beginWriting } from '../../src/store/postgres/transaction.ts'
 import { freePort } from '../support/free-port.ts'
 import { makeFolder, writeRows } from '../support/import-rows.ts'
@@ -13,6 +12,7 @@ import { queryServer } from '../support/query-server.ts'
 import { runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
 import { runServer, untilReady } from '../support/run-server.ts'
+import { sessionFor } from '../support/sessions.ts'
 import { onCitus, schemaPrefix, schemaUrl, testServerUrl } from '../support/store-at.ts'
 import { until } from '../support/until.ts'
 
@@ -83,8 +83,7 @@ test('a command that a limit of the pooler ends is told so', { skip }, async (t)
   const direct = schemaUrl('pooled')
   checkExit(await runCommand('.', `migrate --db ${direct}`), 0, /^$/)
   const db = await putPooler(t, 'session', 'query_timeout = 1')
-  const other = await openSession(direct)
-  t.after(() => other.end())
+  const other = await sessionFor(t, direct)
   await beginWriting(other, { onWait: () => undefined })
   const says = /query timeout; nothing was changed; correct .* the limits of the pooler\n$/
   checkExit(await runCommand('.', `prune --keep 1d --yes --db ${db}`), 1, says)

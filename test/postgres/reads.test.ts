@@ -9,7 +9,6 @@ import { wholeListing } from '../../src/store/selection.ts'
 import { firstSegment } from '../../src/store/listing/directory.ts'
 import { readChanges } from '../../src/store/changes/read-changes.ts'
 import { openGate } from '../../src/store/postgres/citus/gate.ts'
-import { openPool } from '../../src/store/postgres/connect.ts'
 import { createSnapshots } from '../../src/store/postgres/pool-rows.ts'
 import { createReads } from '../../src/store/postgres/reads.ts'
 import { readCompany } from '../../src/store/serving/company.ts'
@@ -18,7 +17,8 @@ import { createValueCounts } from '../../src/store/serving/value-counts.ts'
 import type { Snapshot } from '../../src/store/sql/database.ts'
 import { importRows, makePlace } from '../support/import-rows.ts'
 import { queryServer } from '../support/query-server.ts'
-import { onCitus, patientBounds, storeAt } from '../support/store-at.ts'
+import { poolFor } from '../support/sessions.ts'
+import { onCitus, storeAt } from '../support/store-at.ts'
 import { one, prune, revert } from '../support/write-store.ts'
 
 const here = { skip: onCitus }
@@ -28,8 +28,7 @@ test('a company that is pruned meanwhile is told as pruned, not as empty', here,
   for (const name of ['first', 'second']) {
     await importRows(db, 'employees', [{ id: 1, company_id: 7, name }])
   }
-  const pool = openPool(storeAt(db), patientBounds)
-  t.after(() => pool.end())
+  const pool = poolFor(t, storeAt(db))
   const reads = createReads(pool, { gate: openGate, even: undefined })
   const { ofVersions } = createSnapshots(pool, reads, undefined)
   const rows: Snapshot['rows'] = async (sql, ...values) => {
@@ -48,8 +47,7 @@ const rightsOf = (ids: readonly number[]) =>
 const idsFrom = (first: number, count: number) => Array.from({ length: count }, (_, n) => first + n)
 
 function readOver(t: TestContext, db: string) {
-  const pool = openPool(storeAt(db), { ...patientBounds, pool: 1 })
-  t.after(() => pool.end())
+  const pool = poolFor(t, storeAt(db))
   const reader = createListingReader(createReads(pool, { gate: openGate, even: undefined }))
   let statements = 0
   pool.on('acquire', () => (statements += 1))
@@ -144,8 +142,7 @@ test('a company that often changes is read without its former states', here, asy
     await importRows(db, 'companies', [{ ...named(7), name: `Company ${n}` }])
     await importRows(db, 'rights', [{ id: 1, company_id: 7, name: `Right ${n}` }])
   }
-  const pool = openPool(storeAt(db), { ...patientBounds, pool: 1 })
-  t.after(() => pool.end())
+  const pool = poolFor(t, storeAt(db))
   const reads = createReads(pool, { gate: openGate, even: undefined })
   const { ofVersions } = createSnapshots(pool, reads, undefined)
   const asked = { companyId: 7, version: undefined, resources }

@@ -6,12 +6,12 @@ import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
-import { openSession } from '../../src/store/postgres/connect.ts'
 import { listingReads, type Rows, writerOf } from '../../src/store/postgres/tables.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { queryServer } from '../support/query-server.ts'
 import { mustRun } from '../support/run-command.ts'
+import { sessionFor } from '../support/sessions.ts'
 import { schemaPrefix, schemaUrl, testServerUrl } from '../support/store-at.ts'
 
 /** A reader of a store with so many rights, and what puts another history in its place. */
@@ -86,8 +86,7 @@ test('a segment that a prune moves during its look-up is found (9.3)', async (t)
   }
   // The head of the third version names the segment that the first one holds.
   await mustRun(folder, `revert 2 --db ${db}`)
-  const client = await openSession(db)
-  t.after(() => client.end())
+  const client = await sessionFor(t, db)
   const { rows } = writerOf(client, false)
   let statements = 0
   const pruneAfterFirst: Rows = async (...statement) => {

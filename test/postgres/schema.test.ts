@@ -19,6 +19,7 @@ import { startPostgres } from '../support/postgres-server.ts'
 import { runCommand } from '../support/run-command.ts'
 import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { askPort, runServer } from '../support/run-server.ts'
+import { sessionFor } from '../support/sessions.ts'
 import { onCitus, schemaUrl } from '../support/store-at.ts'
 import { until } from '../support/until.ts'
 
@@ -190,8 +191,7 @@ test('tables of another version are left alone, and the reason is given in one l
   const url = schemaUrl('versions')
   const folder = makeFolder(t)
   await migrateStore(url, resources, { isDistributed: false, onWait: () => undefined })
-  const session = await openSession(url)
-  t.after(() => session.end())
+  const session = await sessionFor(t, url)
   const refused = async (says: RegExp) => {
     for (const args of [['serve'], ['migrate'], ['import', 'jobs', '-'], ['imports']]) {
       const run = await runCommand(folder, [...args, '--db', url])
@@ -208,8 +208,7 @@ test('tables of another version are left alone, and the reason is given in one l
 test('names of another program in the schema are left alone, and reported', async (t) => {
   const url = schemaUrl('taken')
   const schema = schemaIn(url)
-  const session = await openSession(url)
-  t.after(() => session.end())
+  const session = await sessionFor(t, url)
   await session.query(`create schema ${schema}`)
   for (const one of [
     'table companies (id int)',

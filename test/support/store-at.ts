@@ -34,11 +34,13 @@ export function someOf<R extends { readonly name: string }>(resources: readonly 
   return resources.filter((resource) => storeKind === 'sqlite' || isShown(resource))
 }
 
-/** The URL of the server of the run, as its superuser. */
-export function testServerUrl(): string {
-  const url = process.env['DOSSIER_TEST_POSTGRES_URL']
-  assert.ok(url, 'no PostgreSQL: run with --test-global-setup=test/support/postgres-setup.ts')
-  return url
+/** The URL of the server of the run, as its superuser, and with options of its sessions. */
+export function testServerUrl(options?: string): string {
+  const server = process.env['DOSSIER_TEST_POSTGRES_URL']
+  assert.ok(server, 'no PostgreSQL: run with --test-global-setup=test/support/postgres-setup.ts')
+  const url = new URL(server)
+  if (options !== undefined) url.searchParams.set('options', options)
+  return url.href
 }
 
 /** The prefix of every schema of this run. */
