@@ -166,6 +166,13 @@ export async function untilLoaded(page: Page): Promise<void> {
   }
 }
 
+/** The addresses that a page asks for from now on. */
+export function requestsOf(page: Page): string[] {
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  return asked
+}
+
 /** The query in the page's address, which is that of the API. */
 export const queryOf = (page: Page) => new URL(page.url()).hash.split('?')[1] ?? ''
 

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../support/until.ts'
-import { holdAnswers, queryOf, shiftOf, untilLoaded, visitDemo } from './browser.ts'
-import { makeHistory, person } from './versions.ts'
+import { holdAnswers, queryOf, requestsOf, shiftOf, untilLoaded, visitDemo } from './browser.ts'
+import { makeHistory, person, visitHistory } from './versions.ts'
 
 export function testSlowAnswers(): void {
   test('while another selection loads, none of its pages is known to be the last', async (t) => {
@@ -77,8 +77,7 @@ export function testSlowAnswers(): void {
   })
 
   test('on the way to the past and back, no version is misnamed', async (t) => {
-    const registry = await makeHistory(t)
-    const page = await registry.visit('/companies/7')
+    const page = await visitHistory(t, '/companies/7')
     await page.getByText('Now · Version 5').waitFor()
     await untilLoaded(page)
     const release = await holdAnswers(page)
@@ -99,8 +98,7 @@ export function testSlowAnswers(): void {
   })
 
   test('a version that arrives does not move a slider that the reader has moved on', async (t) => {
-    const registry = await makeHistory(t)
-    const page = await registry.visit('/companies/7')
+    const page = await visitHistory(t, '/companies/7')
     // The slider's rest ends when this test says so.
     await page.evaluate(`
       rests = []
@@ -129,8 +127,7 @@ export function testSlowAnswers(): void {
   })
 
   test('differences are marked in the records that they are about, and in no others', async (t) => {
-    const registry = await makeHistory(t)
-    const page = await registry.visit('/companies/7/employees?version=2')
+    const page = await visitHistory(t, '/companies/7/employees?version=2')
     await page.getByRole('row', { name: /Bob Gone since/ }).waitFor()
     const release = await holdAnswers(page, /employees\?.*limit=25/)
     await page.evaluate('location.hash = "#/companies/7/employees?version=4"')
@@ -145,8 +142,7 @@ export function testSlowAnswers(): void {
   })
 
   test('a comparison that loads says so', async (t) => {
-    const registry = await makeHistory(t)
-    const page = await registry.visit('/companies/7')
+    const page = await visitHistory(t, '/companies/7')
     await untilLoaded(page)
     const release = await holdAnswers(page)
     await page.evaluate('location.hash = "#/companies/7/differences?from=2&to=5"')
@@ -156,8 +152,7 @@ export function testSlowAnswers(): void {
   })
 
   test('a tab that is opened while the slider rests stays open, at its version', async (t) => {
-    const registry = await makeHistory(t)
-    const page = await registry.visit('/companies/7')
+    const page = await visitHistory(t, '/companies/7')
     await page.getByRole('button', { name: 'Look back' }).click()
     const earlier = page.getByRole('button', { name: 'Earlier version' })
     await earlier.waitFor()
@@ -245,12 +240,8 @@ export function testSlowAnswers(): void {
   })
 
   test('a link to the past asks for nothing twice', async (t) => {
-    const registry = await makeHistory(t)
-    const page = await registry.visit('/')
-    const asked: string[] = []
-    page.on('request', (request) => {
-      asked.push(request.url())
-    })
+    const page = await visitHistory(t, '/')
+    const asked = requestsOf(page)
     // The answer about the past comes first.
     const release = await holdAnswers(page, /companies\/7$|versions/)
     const past = page.waitForResponse(/version=2$/)
