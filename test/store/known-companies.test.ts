@@ -126,22 +126,20 @@ for (const [title, parts] of Object.entries(cases)) {
 }
 
 test('a company that was named and forgotten since is known as it was before (9.1)', async (t) => {
-  const app = await makeApp(t)
-  const db = app.store.path
+  const { ask, db } = await makeApp(t)
   await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1' }])
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
   await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: '3' }])
   await revert(db, { to: 1 })
-  assert.equal((await app.ask('/api/v1/companies/3/rights')).status, 404)
+  assert.equal((await ask('/api/v1/companies/3/rights')).status, 404)
   for (const version of [2, 3]) {
-    const { text } = await app.ask(`/api/v1/companies/3/rights?version=${version}`)
+    const { text } = await ask(`/api/v1/companies/3/rights?version=${version}`)
     assert.match(text, /"rights":\[\],"total":0/)
   }
 })
 
 test('no version of a revert has two companies of one register number', async (t) => {
-  const app = await makeApp(t)
-  const db = app.store.path
+  const { ask, db } = await makeApp(t)
   await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: 'n' }])
   await revert(db, one(1))
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
@@ -152,10 +150,10 @@ test('no version of a revert has two companies of one register number', async (t
   const idOf = async (version: number) => {
     const ids: number[] = []
     for (const id of [3, assignedIdMin]) {
-      const { text } = await app.ask(`/api/v1/companies/${id}?version=${version}`)
+      const { text } = await ask(`/api/v1/companies/${id}?version=${version}`)
       if (text.includes('"identifier":"n"')) ids.push(id)
     }
-    const named = await app.ask(`/api/v1/companies/GB:n/jobs?version=${version}`)
+    const named = await ask(`/api/v1/companies/GB:n/jobs?version=${version}`)
     const [, id] = /companies\/(\d+)\/jobs/.exec(named.headers['content-location'] ?? '') ?? []
     assert.deepEqual(ids, [Number(id)])
     return Number(id)

@@ -117,8 +117,7 @@ test('a long listing that two sources have is again what it would be without an 
 })
 
 test('the revert of an import with another attribute of names restores the names', async (t) => {
-  const app = await makeApp(t)
-  const db = app.store.path
+  const { ask, db } = await makeApp(t)
   const rows = [{ id: 1, jurisdiction: 'GB', identifier: '1', name: 'Acme', title: 'Other' }]
   await importRows(db, 'companies', rows)
   await importRows(db, 'companies', rows, { nameAttribute: 'title' })
@@ -127,18 +126,17 @@ test('the revert of an import with another attribute of names restores the names
     [2, 'Other'],
     [3, 'Acme'],
   ] as const) {
-    const { text } = await app.ask(`/api/v1/companies/1?version=${version}`)
+    const { text } = await ask(`/api/v1/companies/1?version=${version}`)
     assert.match(text, new RegExp(`"name":"${word}","sources"`))
   }
-  assert.match((await app.ask('/api/v1/companies?q=acme')).text, /"total":1,/)
+  assert.match((await ask('/api/v1/companies?q=acme')).text, /"total":1,/)
   await importRows(db, 'companies', [{ ...rows[0], name: 'New' }])
-  assert.match((await app.ask('/api/v1/companies?q=new')).text, /"total":1,/)
+  assert.match((await ask('/api/v1/companies?q=new')).text, /"total":1,/)
   await checkSound(db)
 })
 
 test('a restored change does not replace one that was recorded since', async (t) => {
-  const app = await makeApp(t)
-  const db = app.store.path
+  const { ask, db } = await makeApp(t)
   const load = (source: string, day: number, said: object) =>
     importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', ...said }], {
       source,
@@ -151,7 +149,7 @@ test('a restored change does not replace one that was recorded since', async (t)
   await load('b', 3, { town: 'y' })
   await revert(db, one(4))
   const [first, last] = [1_000_000_000_001, 1_000_000_000_002]
-  const { text } = await app.ask('/api/v1/companies/GB:1/events')
+  const { text } = await ask('/api/v1/companies/GB:1/events')
   const { events } = JSON.parse(text) as { events: { id: number; after: string }[] }
   const told = events.map(({ id, after }) => [id, after])
   assert.deepEqual(told, [

@@ -26,15 +26,12 @@ const rows = [
 
 /** A registry with a copy, and a key for everything. */
 async function makeCopied(t: Parameters<typeof makeApp>[0]) {
-  const copies = join(
-    makeFolder({ after: (work) => t.after(() => Promise.resolve(work())) }),
-    'copies',
-  )
-  const { ask, store, ...app } = await makeApp(t, { exportsFolder: copies })
-  const db = store.path
+  const folder = makeFolder({ after: (work) => t.after(() => Promise.resolve(work())) })
+  const copies = join(folder, 'copies')
+  const { ask, store, db, ...app } = await makeApp(t, { exportsFolder: copies })
   await importRows(db, 'employees', rows)
   const key = await store.issueKey({ name: 'copies', scopes: scopeNames })
-  const get = (at: string) => ask(at, { authorization: `Bearer ${key}` })
+  const get = (at: string) => ask(at, { key })
   const copy = (options: Parameters<typeof writeCopy>[2] = {}) =>
     writeCopy(store.db, copies, options)
   return { ...app, db, url: store.db, copies, key, get, copy }

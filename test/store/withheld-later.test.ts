@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { importRows, makeFolder, makePlace, query, queryValue } from '../support/import-rows.ts'
-import { memberOf } from '../support/make-app.ts'
+import { makeApp, memberOf } from '../support/make-app.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import {
@@ -16,7 +16,6 @@ import {
   idOf,
   jane,
   listed,
-  makeNamedApp,
   person,
   say,
 } from '../support/withheld.ts'
@@ -25,8 +24,7 @@ import { recordedOn } from '../support/history.ts'
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`a value of an event is withheld in later recorded changes by ${kind}`, async (t) => {
-    const app = await makeNamedApp(t)
-    const { db } = app
+    const { ask, db } = await makeApp(t)
     const move = (seat: string, month: number) =>
       say(db, '1', { name: 'X Ltd', seat }, recordedOn(`2026-0${month}-01`))
     await move('1 Old Road', 1)
@@ -35,7 +33,7 @@ for (const kind of ['mask', 'erase'] as const) {
     await move('1 Old Road', 3)
     const { counts } = await move('2 New Street', 4)
     assert.equal(counts.recorded, kind === 'mask' ? 1 : 0)
-    const before = (await listed(app, 'GB:1/events', 'events')).map((event) => event['before'])
+    const before = (await listed(ask, 'GB:1/events', 'events')).map((event) => event['before'])
     const hidden = kind === 'mask' ? ['[withheld]'] : []
     assert.deepEqual(before, [...hidden, '2 New Street', ...hidden])
     await checkSound(db)
@@ -44,7 +42,7 @@ for (const kind of ['mask', 'erase'] as const) {
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`who is withheld is hidden in the company to which a record moves later, by ${kind}`, async (t) => {
-    const { ask, db } = await makeNamedApp(t)
+    const { ask, db } = await makeApp(t)
     const load = (n: string, row: object) => hire(db, n, { key: `${n}-${identifier}`, ...row })
     const sayAll = () =>
       importRows(
@@ -88,7 +86,7 @@ for (const kind of ['mask', 'erase'] as const) {
 }
 
 test('the earlier states of a record are masked once a row with its id tells who it is', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   const known = { id: 2, ...gb('1'), name: 'J Newname' }
   await importRows(db, 'employees', [{ id: 1, ...gb('1'), identifier, name: jane }, known])
   await withhold(db, 'mask', person)
@@ -99,8 +97,7 @@ test('the earlier states of a record are masked once a row with its id tells who
 })
 
 test('the natural key of a record that comes with a withheld value is hashed', async (t) => {
-  const app = await makeNamedApp(t)
-  const { db } = app
+  const { ask, db } = await makeApp(t)
   const load = (rows: readonly object[], options = {}) => importRows(db, 'employees', rows, options)
   const her = { ...gb('1'), identifier, name: jane }
   const [kept, other] = [`kept-${identifier}`, `other-${identifier}`]
@@ -114,7 +111,7 @@ test('the natural key of a record that comes with a withheld value is hashed', a
   const first = await load(rows)
   assert.deepEqual([first.counts.inserted, first.counts.updated], [3, 1])
   await checkGone(db)
-  const ids = async () => (await listed(app, 'GB:1/employees', 'employees')).map(({ id }) => id)
+  const ids = async () => (await listed(ask, 'GB:1/employees', 'employees')).map(({ id }) => id)
   const before = await ids()
   const again = await load(rows)
   assert.deepEqual([again.counts.unchanged, again.counts.withheld], [4, 3])
@@ -129,7 +126,7 @@ test('the natural key of a record that comes with a withheld value is hashed', a
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`a record that came with a withheld value is held back without it, too, by ${kind}`, async (t) => {
-    const { db } = await makeNamedApp(t)
+    const { db } = await makeApp(t)
     const load = (...rows: readonly object[]) =>
       importRows(
         db,
@@ -149,7 +146,7 @@ for (const kind of ['mask', 'erase'] as const) {
 }
 
 test('an erasure by a value of a list finds a record that came masked', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   const holder = { resource: 'rights', field: 'holders', value: jane }
   const load = (id: number) =>
     importRows(db, 'rights', [{ id, ...gb('1'), name: 'Mark', holders: [jane, 'Y Ltd'] }])
@@ -161,7 +158,7 @@ test('an erasure by a value of a list finds a record that came masked', async (t
 })
 
 test('the natural keys of events that name a withheld person are hashed', async (t) => {
-  const { db } = await makeNamedApp(t)
+  const { db } = await makeApp(t)
   const of = { ...gb('1'), date: '2026-01-01', attr: 'owner', after: jane }
   const event = (key: string) => ({ ...of, key })
   const other = { ...event('b'), after: 'Ann' }
@@ -177,7 +174,7 @@ test('the natural keys of events that name a withheld person are hashed', async 
 })
 
 test('the natural key of an event that is erased in one of its companies is not kept', async (t) => {
-  const { db } = await makeNamedApp(t)
+  const { db } = await makeApp(t)
   const event = { key: `1 ${jane}`, date: '2026-01-01', attr: 'owner', after: jane }
   await hire(db, '1', { key: 'a' })
   await withhold(db, 'erase', person)
@@ -188,7 +185,7 @@ test('the natural key of an event that is erased in one of its companies is not 
 })
 
 test('a company can be erased again after its order was lifted', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   const load = () => hire(db, '1', { key: 'a' })
   const read = async () => (await ask('/api/v1/companies/GB:1/employees')).text
   await load()
@@ -203,7 +200,7 @@ test('a company can be erased again after its order was lifted', async (t) => {
 })
 
 test('a record that is masked again after a lift hides what its first order hid', async (t) => {
-  const { db } = await makeNamedApp(t)
+  const { db } = await makeApp(t)
   await hire(db, '1', { id: 5 })
   await withhold(db, 'mask', { resource: 'employees', id: 5 })
   await lift(db, 1)
@@ -230,7 +227,7 @@ test('no other company gets the id of an erased one, not even in a backup from b
 })
 
 test('an erasure of a masked record, which has moved, hides who it was when the mask is lifted', async (t) => {
-  const { db } = await makeNamedApp(t)
+  const { db } = await makeApp(t)
   await hire(db, '1', { id: 5 })
   await say(db, '2', { name: 'Y Ltd', contact: `Call ${jane}` })
   await withhold(db, 'mask', { resource: 'employees', id: 5 })
@@ -243,7 +240,7 @@ test('an erasure of a masked record, which has moved, hides who it was when the 
 })
 
 test('in a store that a restore had left, an order means what it means, whoever has its ids there', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   const load = (company: string, name: string) =>
     hire(db, company, { key: name, identifier: `n${name}`, name })
   await load('1', 'First One')
@@ -267,7 +264,7 @@ test('in a store that a restore had left, an order means what it means, whoever 
 })
 
 test('in a store that a restore had left, an order learns of more companies', async (t) => {
-  const { db } = await makeNamedApp(t)
+  const { db } = await makeApp(t)
   await hire(db, '1', { key: 'A' })
   const base = await keepStore(db, 'base')
   await hire(db, '2', { key: 'A' })
@@ -294,7 +291,7 @@ test('the log does not tell what was the same in all rows of an erased company',
 })
 
 test('the log loses the names of attributes that only an erased company has had', async (t) => {
-  const { db } = await makeNamedApp(t)
+  const { db } = await makeApp(t)
   const sayAll = (...names: string[]) => {
     const rows = names.map((name, n) => ({ jurisdiction: 'GB', identifier: `${n + 1}`, [name]: 1 }))
     return importRows(db, 'companies', rows, { isSnapshot: true })
@@ -311,7 +308,7 @@ test('the log loses the names of attributes that only an erased company has had'
 })
 
 test('later imports do not name a person in a company left before all kept versions', async (t) => {
-  const { db } = await makeNamedApp(t)
+  const { db } = await makeApp(t)
   for (const company of ['1', '2']) await hire(db, company, { key: 'A' }, { isSnapshot: true })
   await prune(db)
   await withhold(db, 'mask', person)
@@ -321,7 +318,7 @@ test('later imports do not name a person in a company left before all kept versi
 
 for (const by of ['its id', 'a value']) {
   test(`an order by ${by} hides who a pruned record was, once an import tells`, async (t) => {
-    const { db } = await makeNamedApp(t)
+    const { db } = await makeApp(t)
     const ann = { identifier: null, name: 'Ann' }
     const whole = { isSnapshot: true }
     await hire(db, '1', { key: 'K', ...ann }, { ...whole, ...recordedOn('2026-01-01') })
@@ -337,7 +334,7 @@ for (const by of ['its id', 'a value']) {
 }
 
 test('natural keys of records that an erased company lost before all kept versions are hashed', async (t) => {
-  const { db } = await makeNamedApp(t)
+  const { db } = await makeApp(t)
   const keys = ['K-1 Roe', 'K-1 Doe']
   for (const count of [2, 1]) {
     const rows = keys.slice(0, count).map((key) => ({ ...gb('1'), key, title: 'Clerk' }))
@@ -351,7 +348,7 @@ test('natural keys of records that an erased company lost before all kept versio
 for (const isRestored of [false, true]) {
   const where = isRestored ? 'in a restored store' : 'by its id'
   test(`the natural key of a record removed before all kept versions is withheld ${where}`, async (t) => {
-    const { db } = await makeNamedApp(t)
+    const { db } = await makeApp(t)
     const load = (...keys: readonly string[]) => {
       const rows = keys.map((key) => ({ ...gb('1'), key, title: 'Clerk' }))
       return importRows(db, 'jobs', rows, { isSnapshot: true })

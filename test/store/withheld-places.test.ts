@@ -8,23 +8,13 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreInspector } from '../../src/store/open-store.ts'
 import type { AskedSubject } from '../../src/store/withholding/asked-subject.ts'
 import { importRows, makeFolder, makePlace, queryStore, writeRows } from '../support/import-rows.ts'
-import { memberOf, type TestApp } from '../support/make-app.ts'
+import { makeApp, memberOf, type TestApp } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
 import { readSaid } from '../support/said.ts'
 import { aboveStores, storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
-import {
-  checkGone,
-  gb,
-  hire,
-  identifier,
-  jane,
-  listed,
-  makeNamedApp,
-  person,
-  say,
-} from '../support/withheld.ts'
+import { checkGone, gb, hire, identifier, jane, listed, person, say } from '../support/withheld.ts'
 import { beginImport, lift, one, prune, revert, withhold } from '../support/write-store.ts'
 import { recordedOn } from '../support/history.ts'
 
@@ -51,7 +41,7 @@ test('examples in the log of imports lose what is withheld', async (t) => {
 
 test('changes in a company that a person left before all kept versions lose the name, too', async (t) => {
   for (const kind of ['mask', 'erase'] as const) {
-    const { db } = await makeNamedApp(t)
+    const { db } = await makeApp(t)
     for (const [month, company] of ['1', '2', '2'].entries()) {
       await hire(db, company, { key: 'A', position: 'Chair' }, extract(month + 1))
     }
@@ -66,7 +56,7 @@ const named = { jurisdiction: 'GB', identifier: '1', name: 'X Ltd' }
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`attributes named after a person get another name by ${kind}`, async (t) => {
-    const { ask, db } = await makeNamedApp(t)
+    const { ask, db } = await makeApp(t)
     const appoint = (post: string, month: number) =>
       say(db, '1', { name: 'X Ltd', [jane]: post, seat: post }, extract(month))
     await appoint('Director', 1)
@@ -96,8 +86,7 @@ for (const kind of ['mask', 'erase'] as const) {
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`a change of another record that names a person is recorded without the name by ${kind}`, async (t) => {
-    const app = await makeNamedApp(t)
-    const { db } = app
+    const { ask, db } = await makeApp(t)
     const load = (position: string, month: number) => {
       const people = [
         { ...gb('1'), id: 1, identifier, name: jane },
@@ -109,7 +98,7 @@ for (const kind of ['mask', 'erase'] as const) {
     await withhold(db, kind, person)
     const { counts } = await load(`PA of ${jane}`, 2)
     assert.equal(counts.recorded, 1)
-    const [{ before, after } = {}] = await listed(app, 'GB:1/events', 'events')
+    const [{ before, after } = {}] = await listed(ask, 'GB:1/events', 'events')
     const hidden = kind === 'mask' ? 'John Roe, PA of [withheld]' : null
     assert.deepEqual([before, after], ['John Roe, Clerk', hidden])
     await checkSound(db)
@@ -123,7 +112,7 @@ async function saidOf(ask: TestApp['ask']) {
 }
 
 test('attributes with the names of what is kept of a statement lose a person alone', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   const texts = { version: jane, is_present: jane, said_in: jane }
   await importRows(db, 'companies', [{ ...named, ...texts }], extract(1))
   await withhold(db, 'mask', { company: ['GB', '1'], text: jane })
@@ -135,14 +124,13 @@ test('attributes with the names of what is kept of a statement lose a person alo
 })
 
 test('a person at the beginning of a line is found in JSON', async (t) => {
-  const app = await makeNamedApp(t)
-  const { db } = app
+  const { ask, db } = await makeApp(t)
   for (const [n, post] of ['Director', 'CEO'].entries()) {
     const seat = { text: `${post}:\n${jane}\u000b${jane.replace(' ', '\n')}` }
     await importRows(db, 'companies', [{ ...named, seat }], extract(n + 1))
   }
   await withhold(db, 'mask', { company: ['GB', '1'], text: jane })
-  const [{ before, after } = {}] = await listed(app, 'GB:1/events', 'events')
+  const [{ before, after } = {}] = await listed(ask, 'GB:1/events', 'events')
   const hidden = '\\n[withheld]\\u000b[withheld]"}'
   assert.deepEqual([before, after], [`{"text":"Director:${hidden}`, `{"text":"CEO:${hidden}`])
   await checkGone(db, ['Smith'])
@@ -165,8 +153,7 @@ test('the log keeps no shortened text that may name a person, nor what a later i
 })
 
 test('a listing of many segments is rewritten where it holds the person', async (t) => {
-  const app = await makeNamedApp(t)
-  const { ask, db } = app
+  const { ask, db } = await makeApp(t)
   const rows = Array.from({ length: 8_000 }, (_, n) => ({
     id: n + 1,
     company_id: 7,
@@ -186,7 +173,7 @@ test('a listing of many segments is rewritten where it holds the person', async 
     const answer = await ask(`/api/v1/companies/7/employees?limit=1${path}`)
     assert.equal(memberOf(answer, 'total'), 7_996)
   }
-  const [last] = await listed(app, '7/employees?limit=1&page=7996&version=1', 'employees')
+  const [last] = await listed(ask, '7/employees?limit=1&page=7996&version=1', 'employees')
   assert.equal(last?.['id'], 8_000)
   await checkSound(db)
 })
@@ -200,7 +187,7 @@ test('a company with 150,000 records is erased', { skip: aboveStores }, async (t
 })
 
 test('a record of two companies keeps its id when one of them is erased', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   const rows = ['1', '2'].map((company) => ({ key: 'k', name: 'R', ...gb(company) }))
   await importRows(db, 'rights', rows)
   const before = await ask('/api/v1/companies/GB:2/rights')
@@ -212,7 +199,7 @@ test('a record of two companies keeps its id when one of them is erased', async 
 })
 
 test('neither sources nor changes show an erased company at any version', async (t) => {
-  const { ask, store, db } = await makeNamedApp(t)
+  const { ask, store, db } = await makeApp(t)
   await importRows(db, 'companies', [named, { ...named, identifier: '2' }], extract(1))
   await importRows(db, 'companies', [named], { source: 'other' })
   await withhold(db, 'erase', { company: ['GB', '1'] })
@@ -225,10 +212,9 @@ test('neither sources nor changes show an erased company at any version', async 
     ['other', 0],
   ])
   const key = await store.issueKey({ name: 'all', scopes: ['changes', 'companies'] })
-  const authorization = `Bearer ${key}`
   const at0 = '/api/v1/changes?after=0&until=0'
-  assert.deepEqual(memberOf(await ask(at0, { authorization }), 'changes'), [])
-  const one = await ask(`${at0}&company_id=1000000000001`, { authorization })
+  assert.deepEqual(memberOf(await ask(at0, { key }), 'changes'), [])
+  const one = await ask(`${at0}&company_id=1000000000001`, { key })
   assert.equal(one.status, 404, one.text)
   await checkSound(db)
 })
@@ -238,7 +224,7 @@ for (const [how, company] of [
   ['id', 7],
 ] as const) {
   test(`a company erased by its ${how} is erased under each id with its name`, async (t) => {
-    const { ask, db } = await makeNamedApp(t)
+    const { ask, db } = await makeApp(t)
     await importRows(db, 'rights', [{ id: 1, ...gb('1'), name: 'Mistaken' }])
     await revert(db, { version: 1, isWithLater: false })
     await importRows(db, 'rights', [{ id: 2, ...gb('1'), company_id: 7, name: 'Right' }])
@@ -327,7 +313,7 @@ test('a backup from before a record does not bring back the person in other text
 })
 
 test('words are withheld in rows with a name that the company has got since', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'R', holders: [jane] }])
   await withhold(db, 'mask', { resource: 'rights', field: 'holders', value: jane })
   await importRows(db, 'companies', [{ id: 7, ...named }])
@@ -337,7 +323,7 @@ test('words are withheld in rows with a name that the company has got since', as
 })
 
 test('words are withheld in a company that a revert has forgotten, if it returns', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   await importRows(db, 'companies', [{ ...named, name: `${jane} Ltd` }])
   await revert(db, one(1))
   await withhold(db, 'mask', { company: ['GB', '1'], text: jane })
@@ -363,9 +349,9 @@ const officers = (position: string) => [
 const companies = [{ jurisdiction: 'GB', identifier: '1', name: `${jane} Ltd` }]
 
 /** Nobody but John is left, now and in the past. */
-async function checkErased(app: TestApp & { readonly db: string }): Promise<void> {
+async function checkErased(app: TestApp): Promise<void> {
   for (const query of ['', '?version=2']) {
-    const left = await listed(app, `GB:1/employees${query}`, 'employees')
+    const left = await listed(app.ask, `GB:1/employees${query}`, 'employees')
     const names = left.map(({ name }) => name)
     assert.deepEqual(names, ['John Roe'])
   }
@@ -379,7 +365,7 @@ const masks: Readonly<Record<string, AskedSubject>> = {
 
 for (const [how, masked] of Object.entries(masks)) {
   test(`a person masked by ${how} can be erased by a value, also in a restored backup`, async (t) => {
-    const app = await makeNamedApp(t)
+    const app = await makeApp(t)
     const { db } = app
     await importRows(db, 'companies', companies)
     await importRows(db, 'employees', officers('Director'))
@@ -405,7 +391,7 @@ for (const [how, masked] of Object.entries(masks)) {
 }
 
 test('an erasure by a value leaves people who were masked together by another value', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   await importRows(db, 'employees', [
     { id: 1, ...gb('1'), identifier, name: jane },
     { id: 2, ...gb('1'), identifier: '2', name: jane },

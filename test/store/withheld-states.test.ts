@@ -4,20 +4,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { importRows, makePlace } from '../support/import-rows.ts'
-import { memberOf } from '../support/make-app.ts'
+import { makeApp, memberOf } from '../support/make-app.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
-import {
-  checkGone,
-  gb,
-  hire,
-  identifier,
-  jane,
-  listed,
-  makeNamedApp,
-  person,
-} from '../support/withheld.ts'
+import { checkGone, gb, hire, identifier, jane, listed, person } from '../support/withheld.ts'
 import { one, prune, revert, withhold } from '../support/write-store.ts'
 
 const her = { key: 'a', name: jane }
@@ -25,8 +16,7 @@ const named = { ...her, identifier }
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`a person is withheld in states without the value of the order by ${kind}`, async (t) => {
-    const app = await makeNamedApp(t)
-    const { db } = app
+    const { ask, db } = await makeApp(t)
     const load = (row: object, company = '1') =>
       importRows(db, 'employees', [{ ...gb(company), ...row }])
     const other = { key: 'a', name: 'Ann', identifier: '7' }
@@ -35,7 +25,7 @@ for (const kind of ['mask', 'erase'] as const) {
     await withhold(db, kind, person)
     await checkGone(db)
     const read = async (path: string) =>
-      (await listed(app, `GB:${path}`, 'employees')).map(({ name }) => name)
+      (await listed(ask, `GB:${path}`, 'employees')).map(({ name }) => name)
     assert.deepEqual(await read('1/employees?version=1'), ['Ann'])
     const hidden = kind === 'mask' ? ['[withheld]'] : []
     for (const path of ['1/employees?version=2', '1/employees?version=4', '2/employees'])
@@ -62,7 +52,7 @@ test('a value is withheld in whatever form its accents are encoded, now and late
     ['NFC', 'NFD'],
     ['NFD', 'NFC'],
   ] as const) {
-    const { ask, db } = await makeNamedApp(t)
+    const { ask, db } = await makeApp(t)
     const right = (id: number, at: string) => ({ id, company_id: 7, holders: [jane.normalize(at)] })
     const bare = { id: 2, company_id: 7, holders: ['Jane Doe-Smith'] }
     await importRows(db, 'rights', [right(1, form), bare, right(5, later)])
@@ -76,7 +66,7 @@ test('a value is withheld in whatever form its accents are encoded, now and late
 })
 
 test('a company at an earlier version names no later change of what was withheld (9.1)', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
+  const { ask, db } = await makeApp(t)
   for (const position of ['Clerk', 'Chair']) await hire(db, '1', { id: 1, position })
   const read = async (version: number) => {
     const answer = await ask(`/api/v1/companies/GB:1?version=${version}`)
@@ -94,7 +84,7 @@ test('a company at an earlier version names no later change of what was withheld
 })
 
 test('a record of which an older state is in force again is erased once (12.1, 13)', async (t) => {
-  const { ask, db, store } = await makeNamedApp(t)
+  const { ask, db, store } = await makeApp(t)
   for (const position of ['Clerk', 'Chair']) await hire(db, '1', { id: 1, position })
   await revert(db, one(2))
   const { touched } = await withhold(db, 'erase', person)

@@ -9,23 +9,14 @@ import { resources } from '../../src/resources/index.ts'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
 import { openStoreInspector, openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, makePlace } from '../support/import-rows.ts'
-import { memberOf } from '../support/make-app.ts'
+import { makeApp, memberOf } from '../support/make-app.ts'
 import { runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import type { Scope } from '../support/temp-store.ts'
 import { checkSound } from '../support/verify-store.ts'
-import {
-  checkGone,
-  gb,
-  hire,
-  identifier,
-  jane,
-  listed,
-  makeNamedApp,
-  person,
-} from '../support/withheld.ts'
+import { checkGone, gb, hire, identifier, jane, listed, person } from '../support/withheld.ts'
 import { beginImport, lift, withhold } from '../support/write-store.ts'
 import { recordedOn } from '../support/history.ts'
 
@@ -56,7 +47,7 @@ async function load(db: string): Promise<void> {
 
 /** The same in the store of an application. */
 async function makeRegistry(t: Scope) {
-  const app = await makeNamedApp(t)
+  const app = await makeApp(t)
   await load(app.db)
   return app
 }
@@ -72,7 +63,7 @@ test('the record of a masked person is kept, now and in every past version', asy
     ['/employees?version=3', 'CEO'],
     ['/employees?version=2', 'Director'],
   ] as const) {
-    const [masked, other, ...more] = await listed(app, `GB:1${path}`, 'employees')
+    const [masked, other, ...more] = await listed(app.ask, `GB:1${path}`, 'employees')
     assert.deepEqual([masked?.['identifier'], masked?.['name']], [null, '[withheld]'])
     assert.deepEqual([masked?.['position'], more.length], [position, 0])
     assert.equal(other?.['name'], 'John Roe')
@@ -80,7 +71,7 @@ test('the record of a masked person is kept, now and in every past version', asy
   assert.equal((await app.ask(one('/employees?identifier='))).status, 200)
   const none = await app.ask(one(`/employees?identifier=${identifier}`))
   assert.equal(memberOf(none, 'pagination_total'), 0)
-  const [event] = await listed(app, 'GB:1/events', 'events')
+  const [event] = await listed(app.ask, 'GB:1/events', 'events')
   assert.deepEqual(
     [event?.['before'], event?.['after']],
     ['[withheld], Director', '[withheld], CEO'],
@@ -210,15 +201,14 @@ test('what is imported again stays withheld, is counted, and makes no event', as
 })
 
 test('a record is withheld by its id alone', async (t) => {
-  const app = await makeNamedApp(t)
-  const { db } = app
+  const { ask, db } = await makeApp(t)
   const rows = [
     { id: 1, company_id: 7, name: 'R', holders: [jane, 'B Ltd'] },
     { id: 11, company_id: 7, name: 'S', holders: [jane] },
   ]
   await importRows(db, 'rights', rows)
   await withhold(db, 'mask', { resource: 'rights', id: 1 })
-  const holders = async () => (await listed(app, '7/rights', 'rights')).map((one) => one['holders'])
+  const holders = async () => (await listed(ask, '7/rights', 'rights')).map((one) => one['holders'])
   assert.deepEqual(await holders(), [['[withheld]', '[withheld]'], [jane]])
   await withhold(db, 'mask', { resource: 'rights', field: 'holders', value: jane })
   assert.deepEqual(await holders(), [['[withheld]', '[withheld]'], ['[withheld]']])
@@ -239,8 +229,7 @@ test('a record is withheld by its id alone', async (t) => {
 })
 
 test('a record that names nobody yet is withheld, by each of its orders', async (t) => {
-  const app = await makeNamedApp(t)
-  const { db } = app
+  const { ask, db } = await makeApp(t)
   const load = (row: object) =>
     importRows(db, 'employees', [{ company_id: 7, position: 'Clerk', ...row }])
   await load({ id: 5 })
@@ -250,19 +239,18 @@ test('a record that names nobody yet is withheld, by each of its orders', async 
   await lift(db, 1)
   await load({ id: 5, name: jane })
   await load({ key: 'a', name: jane })
-  const names = (await listed(app, '7/employees', 'employees')).map(({ name }) => name)
+  const names = (await listed(ask, '7/employees', 'employees')).map(({ name }) => name)
   assert.deepEqual(names, ['[withheld]', '[withheld]'])
   await checkGone(db)
 })
 
 test('records that name somebody else now are kept, without their past', async (t) => {
-  const app = await makeNamedApp(t)
-  const { db } = app
+  const { ask, db } = await makeApp(t)
   const ann = { id: 5, identifier: '3', name: 'Ann' }
   await hire(db, '1', { id: 5 })
   await hire(db, '1', ann)
   await withhold(db, 'erase', person)
-  const count = async (path: string) => memberOf(await app.ask(one(path)), 'total')
+  const count = async (path: string) => memberOf(await ask(one(path)), 'total')
   assert.deepEqual([await count('/employees'), await count('/employees?version=1')], [1, 0])
   const again = await hire(db, '1', ann)
   assert.deepEqual([again.counts.unchanged, again.counts.withheld], [1, 0])
@@ -323,14 +311,14 @@ test('the list shows neither names nor numbers nor keys of anybody', async (t) =
 
 test('after an order is lifted, the record returns under its id', async (t) => {
   const app = await makeRegistry(t)
-  const [before] = await listed(app, 'GB:1/employees', 'employees')
+  const [before] = await listed(app.ask, 'GB:1/employees', 'employees')
   await withhold(app.db, 'erase', person)
   await lift(app.db, 1)
   await assert.rejects(lift(app.db, 1), /order 1 has already been lifted/)
   await assert.rejects(lift(app.db, 7), /there is no order 7/)
   const { counts } = await importRows(app.db, 'employees', officers('CEO'), { isSnapshot: true })
   assert.deepEqual([counts.inserted, counts.withheld], [1, 0])
-  const [after] = await listed(app, 'GB:1/employees', 'employees')
+  const [after] = await listed(app.ask, 'GB:1/employees', 'employees')
   assert.deepEqual(after, before)
 })
 

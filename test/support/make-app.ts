@@ -74,6 +74,8 @@ export interface Answer {
 export interface TestApp {
   readonly app: App
   readonly store: TempStore
+  /** The path that names the store in tests. */
+  readonly db: string
   /** A key without scopes, so valid for all listings. */
   readonly key: string
   readonly ask: (path: string, question?: Question) => Promise<Answer>
@@ -118,6 +120,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
   return {
     app,
     store,
+    db: store.path,
     key,
     ask: (path, question = {}) => ask(app, path, { key, ...question }),
     callsOf,

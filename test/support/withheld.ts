@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type ImportOptions, importRows, queryValue } from './import-rows.ts'
-import { makeApp, memberOf, type TestApp } from './make-app.ts'
+import { memberOf, type TestApp } from './make-app.ts'
 import { storeBytes } from './store-state.ts'
-import type { Scope } from './temp-store.ts'
 import { checkSound } from './verify-store.ts'
 
 export const identifier = '770412345678'
@@ -13,12 +12,6 @@ export const person = { resource: 'employees', field: 'identifier', value: ident
 
 /** The company of a record, by its number in a register. */
 export const gb = (company: string) => ({ company_jurisdiction: 'GB', company_identifier: company })
-
-/** An application, and the path that names its store, which is empty. */
-export async function makeNamedApp(t: Scope): Promise<TestApp & { readonly db: string }> {
-  const app = await makeApp(t)
-  return { ...app, db: app.store.path }
-}
 
 /** Imports an employee of a company, who is Jane where the row names nobody else. */
 export const hire = (db: string, company: string, row: object = {}, options?: ImportOptions) =>
@@ -33,7 +26,7 @@ export const idOf = (db: string, key: string) =>
   Number(queryValue(db, `select id from record_keys where key = '=${key}'`))
 
 /** What an answer about companies has a list of, at a path such as `GB:1/employees`. */
-export async function listed({ ask }: TestApp, path: string, name: string) {
+export async function listed(ask: TestApp['ask'], path: string, name: string) {
   const answer = await ask(`/api/v1/companies/${path}`)
   assert.equal(answer.status, 200, answer.text)
   return memberOf(answer, name) as Record<string, unknown>[]
