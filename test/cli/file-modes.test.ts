@@ -6,7 +6,7 @@ import { chmodSync, chownSync, existsSync, readdirSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { makeFolder } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
 import { askPort } from '../support/run-server.ts'
 
@@ -27,8 +27,7 @@ function modeOf(path: string): string {
 /** Runs a command in this process, with its umask. */
 async function run(folder: string, umask: string, args: readonly string[]): Promise<string> {
   const before = process.umask(umask)
-  const { code, out, err } = await runCommand(folder, args).finally(() => process.umask(before))
-  assert.equal(code, 0, err)
+  const { out } = await mustRun(folder, args).finally(() => process.umask(before))
   return out
 }
 

@@ -235,8 +235,7 @@ if (isFile)
     const db = await makeChangedRegistry(folder)
     const writer = new DatabaseSync(db)
     writer.exec('begin immediate; delete from heads')
-    const { code, out, err } = await runCommand(folder, `backup copy.db --db ${db}`)
-    assert.equal(code, 0, err)
+    const { out } = await mustRun(folder, `backup copy.db --db ${db}`)
     const { size } = statSync(join(folder, 'copy.db'))
     assert.equal(out, `${db} copied to copy.db (${size.toLocaleString('en')} bytes).\n`)
     writer.exec('rollback')
@@ -280,8 +279,7 @@ test('prune removes past states, reports how many, and the store stays sound', a
     assert.match(kept.out, /^The history is complete from version 1 on\.$/m)
   }
   const all = ['prune', '--yes', '--keep', '0d', '--json', '--db', db]
-  const { code, out } = await runCommand(folder, all)
-  assert.equal(code, 0)
+  const { out } = await mustRun(folder, all)
   const told = { earliest_version: 4, past_states: { attributes: 2, rights: 1, events: 0 } }
   assert.partialDeepStrictEqual(JSON.parse(out), told)
   await mustRun(folder, `verify --db ${db}`)
@@ -291,8 +289,7 @@ test('prune removes past states, reports how many, and the store stays sound', a
 test('compact reports sizes, and the store stays sound', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const { code, out, err } = await runCommand(folder, `compact --db ${db}`)
-  assert.equal(code, 0, err)
+  const { out } = await mustRun(folder, `compact --db ${db}`)
   assert.match(out, /^[^\n]+ compacted: [\d,]+ bytes before, [\d,]+ after\.$/m)
   await mustRun(folder, `verify --db ${db}`)
   assert.equal(query(db, 'select * from events_view').length, 3)

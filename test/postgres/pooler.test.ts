@@ -9,7 +9,7 @@ import { beginWriting } from '../../src/store/postgres/transaction.ts'
 import { freePort } from '../support/free-port.ts'
 import { makeFolder, writeRows } from '../support/import-rows.ts'
 import { queryServer } from '../support/query-server.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
 import { runServer, untilReady } from '../support/run-server.ts'
 import { sessionFor } from '../support/sessions.ts'
@@ -53,8 +53,7 @@ test('a store is written and served behind a pooler that keeps sessions', { skip
   const db = await putPooler(t, 'session')
   const folder = makeFolder(t)
   const file = writeRows(join(folder, 'rights.ndjson'), [{ id: 1, company_id: 7, name: 'one' }])
-  const { code, err } = await runCommand(folder, `import rights ${file} --db ${db}`)
-  assert.equal(code, 0, err)
+  await mustRun(folder, `import rights ${file} --db ${db}`)
   const server = await runServer(t, db)
   await untilReady(server.port)
   const direct = await runCommand(folder, ['listing', '7', 'rights', '--db', schemaUrl('pooled')])

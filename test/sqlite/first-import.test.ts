@@ -75,9 +75,8 @@ test('a killed first import leaves a file that any import repairs', async (t) =>
   // What was added only after the end of the file does not have to be taken back.
   if (read.code === 0) assert.match(read.out, /^Nothing has been imported yet/)
   else assert.match(read.err, /is incomplete.* any import repairs it\n$/)
-  const again = await runCommand(folder, ['import', 'jobs', writeJobs(folder, 2), '--db', db])
-  assert.equal(again.code, 0, again.err)
-  assert.equal((await runCommand(folder, `verify --db ${db}`)).code, 0)
+  await mustRun(folder, ['import', 'jobs', writeJobs(folder, 2), '--db', db])
+  await mustRun(folder, `verify --db ${db}`)
   assert.equal(queryValue(db, countJobs), 2)
   assert.equal(modeOf(db), 'wal')
 })

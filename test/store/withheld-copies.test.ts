@@ -11,7 +11,7 @@ import { test } from 'node:test'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { type Answer, checkFailure, listenOn, makeApp, memberOf } from '../support/make-app.ts'
 import { processorMs } from '../support/processor-time.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, dossier } from '../support/run-dossier.ts'
 import { keepStore } from '../support/store-state.ts'
 import { lengthenFile, writeCopy } from '../support/write-copy.ts'
@@ -118,7 +118,7 @@ test('a withdrawn copy stays so when a backup is restored that the order leaves 
   await importRows(db, 'employees', [{ id: 3, company_id: 7 }])
   await withhold(db, 'erase', { resource: 'employees', id: 3 })
   await restore()
-  assert.equal((await runCommand(copies, ['migrate', '--db', url])).code, 0)
+  await mustRun(copies, ['migrate', '--db', url])
   assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 410)
   assert.deepEqual(memberOf(await get(path), 'exports'), [])
 })
@@ -130,7 +130,7 @@ test('a copy that was withdrawn is made again once it is removed, at the same ve
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
   // A lift is no version.
   const lift = ['withhold', 'lift', '1', '--reason', 'r', '--by', 'b', '--db', url]
-  assert.equal((await runCommand(makeFolder(t), lift)).code, 0)
+  await mustRun(makeFolder(t), lift)
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 410)
   await assert.rejects(
     copy(),
