@@ -55,9 +55,8 @@ for (const [name, command] of [
       return { code, said }
     }
     const read = () => {
-      const file = new DatabaseSync(copy, { readOnly: true })
+      using file = new DatabaseSync(copy, { readOnly: true })
       const rows = file.prepare('select resource, id from records order by resource').all()
-      file.close()
       return rows.map(({ resource, id }) => `${String(resource)} ${String(id)}`)
     }
     return { store, exportsFolder, copy, run, read }

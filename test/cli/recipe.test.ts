@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { makePlace, query } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, startDossier } from '../support/run-dossier.ts'
 import { aboveStores, storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
@@ -29,11 +29,7 @@ function begin(t: TestContext) {
   write('nse-2025-10.csv', register(first))
   write('nse-2025-11.csv', register([[1, 'Zenith'], ...first.slice(1)]))
   const run = (line: string) => runCommand(folder, line.split(' '), { env })
-  async function load(line: string): Promise<string> {
-    const { code, out, err } = await run(line)
-    assert.equal(code, 0, err)
-    return out
-  }
+  const load = async (line: string) => (await mustRun(folder, line, { env })).out
   async function refuse(line: string, says: RegExp): Promise<void> {
     const before = await storeDigest(db)
     checkExit(await run(line), 1, says)
@@ -44,6 +40,13 @@ function begin(t: TestContext) {
 
 const above = { skip: aboveStores }
 const options = '--source nse --map ./companies.sql --skip-lines 1 --snapshot'
+
+/** The same, and the first extract is imported. */
+async function beginWithOctober(t: TestContext) {
+  const begun = begin(t)
+  await begun.load(`import companies nse-2025-10.csv ${options}`)
+  return begun
+}
 
 describe('the recipe of a source', () => {
   test('sources show prints the command, days and files of the last import, and its mapping', async (t) => {
@@ -91,8 +94,7 @@ describe('the recipe of a source', () => {
   })
 
   test('what was withheld returns with the same file, by the permission that lift names', async (t) => {
-    const { load } = begin(t)
-    await load(`import companies nse-2025-10.csv ${options}`)
+    const { load } = await beginWithOctober(t)
     await load('withhold erase company IN:2 --reason law --by me --yes')
     const lifted = await load('withhold lift 1 --reason error --by me --yes')
     assert.match(lifted, /; to update from the last file again, add --accept\.$/m)
@@ -113,8 +115,7 @@ describe('the recipe of a source', () => {
   })
 
   test('a reverted import is not a recipe', async (t) => {
-    const { load } = begin(t)
-    await load(`import companies nse-2025-10.csv ${options}`)
+    const { load } = await beginWithOctober(t)
     await load('update nse nse-2025-11.csv --trim')
     assert.match(await load('sources show nse'), /version 2\n.* --trim$/m)
     await load('revert 2')
@@ -179,8 +180,7 @@ describe('an update by a recipe', above, () => {
   })
 
   test('all kinds that came from one file are updated from the next, a version each', async (t) => {
-    const { load, run, write } = begin(t)
-    await load(`import companies nse-2025-10.csv ${options}`)
+    const { load, run, write } = await beginWithOctober(t)
     const second = options.replace('companies', 'employees')
     await load(`import employees nse-2025-10.csv ${second}`)
     const out = await load('update nse nse-2025-11.csv')
@@ -198,16 +198,14 @@ describe('an update by a recipe', above, () => {
   })
 
   test('the name of a file may begin with a dash', async (t) => {
-    const { load, write } = begin(t)
-    await load(`import companies nse-2025-10.csv ${options}`)
+    const { load, write } = await beginWithOctober(t)
     write('-2025-11.csv', register([[1, 'Zenith']]))
     const out = await load('update nse --accept -- -2025-11.csv')
     assert.match(out, /^dossier import companies \.\/-2025-11\.csv --source nse .*\n[^]*version 2/)
   })
 
   test('an update that is interrupted after its first kind does not say that nothing was changed', async (t) => {
-    const { folder, load, db } = begin(t)
-    await load(`import companies nse-2025-10.csv ${options}`)
+    const { folder, load, db } = await beginWithOctober(t)
     await load(`import employees nse-2025-10.csv ${options.replace('companies', 'employees')}`)
     execFileSync('mkfifo', [join(folder, 'nse-2025-12.csv')])
     const { child, until, ended } = startDossier(
@@ -228,8 +226,7 @@ describe('an update by a recipe', above, () => {
   })
 
   test('kinds after one that is refused are not tried, and a mapping is for one kind', async (t) => {
-    const { db, load, run, write } = begin(t)
-    await load(`import companies nse-2025-10.csv ${options}`)
+    const { db, load, run, write } = await beginWithOctober(t)
     await load(`import employees nse-2025-10.csv ${options.replace('companies', 'employees')}`)
     write(
       'twice.csv',
@@ -282,8 +279,7 @@ describe('an update by a recipe', above, () => {
   })
 
   test('without a recipe, update says how to make one, and creates no store', async (t) => {
-    const { load, refuse, run } = begin(t)
-    await load(`import companies nse-2025-10.csv ${options}`)
+    const { refuse, run } = await beginWithOctober(t)
     await refuse('update nes nse-2025-11.csv', /^dossier: there is no .* nes; did you mean nse\?$/m)
     await refuse(
       'update other nse-2025-11.csv',
@@ -294,8 +290,7 @@ describe('an update by a recipe', above, () => {
   })
 
   test('a forgotten --snapshot is refused where all earlier imports had it', async (t) => {
-    const { load, refuse } = begin(t)
-    await load(`import companies nse-2025-10.csv ${options}`)
+    const { load, refuse } = await beginWithOctober(t)
     const without = options.replace(' --snapshot', '')
     await refuse(
       `import companies nse-2025-11.csv ${without}`,
@@ -314,8 +309,7 @@ test('a new store is named in the report of the import that creates it', async (
 })
 
 test('the difference is in a dry run, in the log, and as JSON', async (t) => {
-  const { load, refuse, run, write } = begin(t)
-  await load(`import companies nse-2025-10.csv ${options}`)
+  const { load, refuse, run, write } = await beginWithOctober(t)
   write('nse-2025-12.csv', register(['Apex', 'Acme 3', 'Zeta'].map((name, n) => [n + 2, name])))
   const shown =
     /^ {2}name +1 changed +IN 2: "Acme 2" → "Apex"\n.*company added: IN 4\n.*company removed: IN 1$/m

@@ -24,6 +24,12 @@ async function makeStore(t: TestContext) {
   return store
 }
 
+/** The same, with a key. */
+async function makeUsed(t: TestContext) {
+  const store = await makeStore(t)
+  return { store, key: await store.issueKey({ name: 'a' }) }
+}
+
 interface Listed {
   readonly name: string
   readonly uses: {
@@ -61,8 +67,7 @@ async function usesShown({ port }: Pick<Server, 'port'>, key: string) {
 }
 
 async function end(server: Server): Promise<string> {
-  server.stop()
-  assert.equal((await server.ended()).code, 0)
+  await server.end()
   return server.printed()
 }
 
@@ -123,8 +128,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
   })
 
   test('kill -9 loses only counts that were not yet written', async (t) => {
-    const store = await makeStore(t)
-    const key = await store.issueKey({ name: 'a' })
+    const { store, key } = await makeUsed(t)
     const server = await runServer(t, store.db, ['--workers', '2', '--usage-seconds', '1'])
     await ask(server, key, 20)
     await until(async () => (await uses(store.db))['a'] === 20, 'they are written while it serves')
@@ -136,8 +140,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
   })
 
   test('if uses cannot be written, each worker warns once and keeps serving (I7)', async (t) => {
-    const store = await makeStore(t)
-    const key = await store.issueKey({ name: 'a' })
+    const { store, key } = await makeUsed(t)
     const isOther = join(store.folder, 'other.txt')
     await runCommand(store.folder, ['backup', '--db', store.db, isOther])
     const other = readFileSync(isOther)
@@ -164,8 +167,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
   })
 
   test('counts that could not be written are written later', async (t) => {
-    const store = await makeStore(t)
-    const key = await store.issueKey({ name: 'a' })
+    const { store, key } = await makeUsed(t)
     const folder = join(store.folder, 'later')
     const file = join(folder, 'uses.db')
     const server = await runServer(t, store.db, ['--usage-db', file, '--usage-seconds', '1'])
@@ -179,8 +181,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
   })
 
   test('a server whose file of counts cannot be looked up any more keeps serving (I7)', async (t) => {
-    const store = await makeStore(t)
-    const key = await store.issueKey({ name: 'a' })
+    const { store, key } = await makeUsed(t)
     const folder = join(store.folder, 'lost')
     const file = join(folder, 'uses.db')
     mkdirSync(folder)
@@ -204,8 +205,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     ['2', ['', '-wal', '-shm']],
   ] as const) {
     test(`--workers ${workers}: after its file was removed, the server counts in a new one (I7)`, async (t) => {
-      const store = await makeStore(t)
-      const key = await store.issueKey({ name: 'a' })
+      const { store, key } = await makeUsed(t)
       const file = join(store.folder, 'registry-usage.db')
       const server = await runServer(t, store.db, ['--workers', workers, '--usage-seconds', '1'])
       await ask(server, key, 20)
@@ -221,8 +221,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
   }
 
   test('--usage-db none counts nothing, and the list shows no uses', async (t) => {
-    const store = await makeStore(t)
-    const key = await store.issueKey({ name: 'a' })
+    const { store, key } = await makeUsed(t)
     const server = await runServer(t, store.db, ['--usage-db', 'none'])
     await ask(server, key, 2)
     assert.equal(await usesShown(server, key), null)
@@ -298,10 +297,8 @@ test('counts are held by key and hour in bounded memory', () => {
   assert.deepEqual(counted.take(), [])
   counted.count(1)
   counted.add(taken)
-  assert.equal(
-    counted.take().reduce((sum, { requests }) => sum + requests, 0),
-    4,
-  )
+  const sum = counted.take().reduce((all, { requests }) => all + requests, 0)
+  assert.equal(sum, 4)
   for (let key = 0; key < usesMax + 10; key += 1) counted.count(key)
   assert.equal(counted.take().length, usesMax)
 })

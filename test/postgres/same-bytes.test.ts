@@ -35,9 +35,8 @@ const settle = `
     committed_at = 1700000000000 + version * 1000`
 
 async function settleStores(path: string): Promise<void> {
-  const file = new DatabaseSync(path)
+  using file = new DatabaseSync(path)
   file.exec(settle)
-  file.close()
   await withSession(storeAt(path, 'postgres'), (client) => client.query(settle))
 }
 
@@ -121,9 +120,8 @@ async function compareAll(t: Scope, path: string, companies: readonly number[]):
 
 /** The companies of a store by their ids. */
 function companiesOf(path: string): number[] {
-  const file = new DatabaseSync(path, { readOnly: true })
+  using file = new DatabaseSync(path, { readOnly: true })
   const rows = file.prepare('select id from companies order by id').all()
-  file.close()
   return rows.map(({ id }) => Number(id))
 }
 

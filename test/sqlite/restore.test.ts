@@ -211,8 +211,7 @@ const watchOf = (more: Partial<RestoreWatch>): RestoreWatch => ({
 
 test('what another command commits just before the store is overwritten is kept', async (t) => {
   const { folder, db, copy } = await makeStores(t)
-  const writer = new DatabaseSync(db)
-  t.after(() => writer.close())
+  using writer = new DatabaseSync(db)
   let isLate = false
   const watch = watchOf({
     copying(step) {
@@ -289,8 +288,7 @@ test('an interrupted restore leaves the store, and nothing next to it', async (t
 
 test('a command that begins to write just before the store is overwritten is waited for', async (t) => {
   const { db, copy } = await makeStores(t)
-  const writer = new DatabaseSync(db)
-  t.after(() => writer.close())
+  using writer = new DatabaseSync(db)
   const steps: string[] = []
   const onWait = () => {
     steps.push('waiting')
@@ -310,8 +308,7 @@ test('a command that begins to write just before the store is overwritten is wai
 
 test('a restore waits for the command that is writing', async (t) => {
   const { db, copy } = await makeStores(t)
-  const writer = new DatabaseSync(db)
-  t.after(() => writer.close())
+  using writer = new DatabaseSync(db)
   writer.exec(`begin immediate; insert into sources (id, name) values (99, 'before')`)
   let waits = 0
   const onWait = () => {
@@ -327,8 +324,7 @@ test('a version that comes while a restore waits is not lost without consent', a
   const { folder, db, copy } = await makeStores(t)
   await mustRun(folder, `restore ${copy} --db ${db} --yes`)
   const before = kept(folder)
-  const writer = new DatabaseSync(db)
-  t.after(() => writer.close())
+  using writer = new DatabaseSync(db)
   writer.exec(`begin immediate`)
   const restore = startDossier(t, folder, `restore ${copy} --db ${db}`)
   await restore.until(/waiting/i)

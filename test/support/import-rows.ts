@@ -129,12 +129,8 @@ export async function importRows(
 export function query(db: string, sql: string): Record<string, SQLOutputValue>[] {
   const at = storeAt(db)
   if (isServerStore(at)) return queryServer(at, sql)
-  const connection = new DatabaseSync(at, { readOnly: true })
-  try {
-    return connection.prepare(sql).all()
-  } finally {
-    connection.close()
-  }
+  using connection = new DatabaseSync(at, { readOnly: true })
+  return connection.prepare(sql).all()
 }
 
 /** The same, asynchronously in this process. */

@@ -269,12 +269,8 @@ async function replace(tables: ListingTables, segment: SegmentRow): Promise<void
 async function useTables<T>(path: string, work: (tables: ListingTables) => Promise<T>): Promise<T> {
   const at = storeAt(path)
   if (!isServerStore(at)) {
-    const db = new DatabaseSync(at)
-    try {
-      return await work(registryOf(db).tables)
-    } finally {
-      db.close()
-    }
+    using db = new DatabaseSync(at)
+    return await work(registryOf(db).tables)
   }
   return withSession(at, (client) => work(registryOnServer(client, at, onCitus !== false).tables))
 }
