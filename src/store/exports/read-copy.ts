@@ -1,5 +1,6 @@
 // Reads all records of a resource at a version, company by company, a part at a time: in whole
-// segments, without looking at their records. Companies are read as changes since nothing was known.
+// segments, without looking at their records. Companies are read as changes since nothing was
+// known.
 
 import type { Resource } from '../../resources/resource.ts'
 import type { HistoryPoint, NamedPoint, NoChanges } from '../changes.ts'
