@@ -65,10 +65,10 @@ export function readViewTexts(
   if (limit * budget.recordBytesMax > budget.bytesMax && bytes() > budget.bytesMax) {
     return leaveOut({ offset, limit }, budget)
   }
-  const holders = [...new Set(runs.map(({ holder }) => holder))].sort((a, b) => a - b)
-  const numbers = holders.map((holder) => segments[2 * holder] ?? 0)
+  const wanted = [...new Set(runs.map(({ holder }) => holder))].sort((a, b) => a - b)
+  const numbers = wanted.map((holder) => segments[2 * holder] ?? 0)
   return after(reads.texts(companyId, numbers), (texts) => {
-    const textOf = new Map(holders.map((holder, n) => [holder, texts[n]]))
+    const textOf = new Map(wanted.map((holder, n) => [holder, texts[n]]))
     const records = runs.map(({ holder, start, end }) => {
       const text = textOf.get(holder)
       if (text === undefined || end > text.length) throw new Error('a view is of another listing')
