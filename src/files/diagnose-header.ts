@@ -57,10 +57,8 @@ function refuseDelimiter(name: string, sample: string, header: number, shown: st
 
 /**
  * What a table has: the cells of its first line, the columns of most lines (texts may have commas
- * of their own), and the lines before the first such one.
- *
- * Those are a title if they have at most half as many cells as most lines, or end with a blank
- * line.
+ * of their own), and the lines before the first such one. Those are a title if they have at most
+ * half as many cells as most lines, or end with a blank line.
  */
 function shapeOf(table: readonly (readonly string[])[]) {
   const counts = table.map(lengthOf)
