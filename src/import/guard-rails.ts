@@ -79,22 +79,23 @@ const likeShareMin = 1 / 2
 export function warnOfLikeSource(
   counts: ReadonlyMap<string, number>,
   sampled: number,
-  ownSource: string,
-  isAssumed: boolean,
+  { source: ownSource, isSourceAssumed: isAssumed }: ImportRequest,
 ): string | undefined {
   const likes = [...counts].filter(
     ([source, count]) =>
       source !== ownSource &&
       !isRecordingSource(source) &&
       count > sampled * likeShareMin &&
-      (isAssumed || isMisspelling(ownSource, source)),
+      (isAssumed === true || isMisspelling(ownSource, source)),
   )
   const [source, count] = likes.sort(([, a], [, b]) => b - a)[0] ?? []
   if (source === undefined || count === undefined) return undefined
   const own = counts.get(ownSource) ?? 0
   const share =
     `of the first ${formatCount(sampled)} companies, the source ${source} has ` + formatCount(count)
-  if (!isAssumed) return `${share}, and ${ownSource} is a new source; was --source ${source} meant?`
+  if (isAssumed !== true) {
+    return `${share}, and ${ownSource} is a new source; was --source ${source} meant?`
+  }
   if (own >= sampled * likeShareMin) return undefined
   return (
     `${share} and ${ownSource} has ${formatCount(own)}; ` +

@@ -307,22 +307,16 @@ function planOf(course: Course) {
     ...request,
     recording: recordIn && recordingOf(target, recordIn, request.source, isFirst),
     fileNames: request.files.map(({ name }) => name),
-    onLikeSources: likeSourceWarner(request),
+    onLikeSources(counts: ReadonlyMap<string, number>, sampled: number) {
+      const warning = warnOfLikeSource(counts, sampled, request)
+      const advice = request.isSourceAssumed ? '' : '; to begin a new source, leave --strict out'
+      if (warning !== undefined) warn(request, warning, advice)
+    },
     onEarlier(earlier: Earlier, asOf: string | null) {
       course.earlier = earlier
       for (const name of earlier.attributes) known.add(name)
       judge(extractRails, { ...request, files: found.files, asOf, earlier })
     },
     unit,
-  }
-}
-
-/** Warns of a source that was probably forgotten or misspelt. */
-function likeSourceWarner(request: ImportRequest) {
-  const isAssumed = request.isSourceAssumed === true
-  const advice = isAssumed ? '' : '; to begin a new source, leave --strict out'
-  return (counts: ReadonlyMap<string, number>, sampled: number) => {
-    const warning = warnOfLikeSource(counts, sampled, request.source, isAssumed)
-    if (warning !== undefined) warn(request, warning, advice)
   }
 }
