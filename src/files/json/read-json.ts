@@ -57,18 +57,9 @@ export async function* readJson(
       }
     }
   }
-  for await (const lines of rowLines(source, content)) yield rowsOf(lines)
-}
-
-/**
- * The rows of a text as lines, some at a time: the lines of NDJSON, or the elements of a JSON
- * array. Undefined for one that is too long.
- */
-function rowLines(
-  source: Pick<SourceFile, 'name' | 'format' | 'options'>,
-  { start, chunks }: Pick<Content, 'start' | 'chunks'>,
-): AsyncGenerator<Buffer | undefined> {
-  return isArray(source, start) ? splitElements(source, chunks) : splitLines(chunks)
+  const { start, chunks } = content
+  const batches = isArray(source, start) ? splitElements(source, chunks) : splitLines(chunks)
+  for await (const lines of batches) yield rowsOf(lines)
 }
 
 /** Whether the rows of a text are the elements of an array, rather than its lines. */
