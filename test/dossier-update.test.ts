@@ -140,10 +140,8 @@ test('an extract that was imported by hand is nothing new', withCurl, async (t) 
   writeFileSync(join(folder, 'other.csv'), extract(19))
   const later = day.replace('01-31', '02-01')
   await mustRun(folder, `import companies other.csv --source banks ${later}`)
-  assert.match(
-    (await run()).out,
-    /banks\.csv is the file of version 1, as of 2026-01-31, not 2026-02-28/,
-  )
+  const said = (await run()).out
+  assert.match(said, /banks\.csv is the file of version 1, as of 2026-01-31, not 2026-02-28/)
   writeFileSync(file, extract(20, 'York'))
   const updated = await run()
   assert.equal(updated.code, 0, updated.out)

@@ -108,10 +108,9 @@ test('text that only resembles a key is logged unchanged', async (t) => {
   }
   const { lines } = await server.end()
   const logged = lines.filter((line) => 'path' in line)
-  assert.deepEqual(
-    logged.map((line) => line['path']),
-    [...ids, ...companies].map((text) => pathOf(rights, text)),
-  )
+  const paths = logged.map((line) => line['path'])
+  const expected = [...ids, ...companies].map((text) => pathOf(rights, text))
+  assert.deepEqual(paths, expected)
   const found = logged.slice(0, ids.length).map((line) => line['request_id'])
   assert.deepEqual(found, ids)
 })

@@ -82,10 +82,8 @@ test('a body has the same members as the query (1.2, 8)', async () => {
   const ofBody = (json: object, query = '') => find(query, { json })
   const byNumber = await ofBody({ identifier: ['09876543', '5'], jurisdiction: 'GB' })
   assert.deepEqual(namesIn(byNumber), ['Northwind Trading Ltd'])
-  assert.equal(
-    (await ofBody({ q: 'northwind', limit: 1 })).text,
-    (await find('?q=northwind&limit=1')).text,
-  )
+  const limited = (await ofBody({ q: 'northwind', limit: 1 })).text
+  assert.equal(limited, (await find('?q=northwind&limit=1')).text)
   assert.equal((await ofBody({ q: 'a' }, '?q=a')).status, 200)
   checkFailure(await ofBody({ q: 'a' }, '?q=b'), 400, /^q is b in the query and a in the body/)
   const two = '?identifier=09876543&identifier=5'

@@ -60,10 +60,8 @@ test('/llms.txt has the form of llmstxt.org, with absolute addresses that exist'
 test('behind a trusted proxy with TLS, the addresses in /llms.txt are those of clients', async (t) => {
   const proxied = { headers: { host: 'registry.test', 'x-forwarded-proto': 'https' } }
   const trusting = await makeApp(t, { trustedProxies: ['127.0.0.1'] })
-  assert.match(
-    (await trusting.ask('/llms.txt', proxied)).text,
-    /\(https:\/\/registry\.test\/docs\)/,
-  )
+  const guide = (await trusting.ask('/llms.txt', proxied)).text
+  assert.match(guide, /\(https:\/\/registry\.test\/docs\)/)
   const distrusting = await makeApp(t, { trustedProxies: ['192.0.2.1'] })
   for (const app of [distrusting, { ask }]) {
     const { text } = await app.ask('/llms.txt', proxied)

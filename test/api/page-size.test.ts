@@ -49,14 +49,11 @@ test('a record of 1 MiB is imported, a larger one refused (3.10)', async (t) => 
     rows.map((row) => ({ company_id: 7, ...row })),
     { onRejected: () => undefined },
   )
-  assert.deepEqual(
-    report.problems.map(({ number, reason }) => [number, reason]),
-    [2, 3].map((number) => [number, 'is longer than 1 MiB as JSON']),
-  )
-  assert.equal(
-    queryValue(db, 'select max(octet_length(cast(record as text))) from rights_records'),
-    mib,
-  )
+  const told = report.problems.map(({ number, reason }) => [number, reason])
+  const expected = [2, 3].map((number) => [number, 'is longer than 1 MiB as JSON'])
+  assert.deepEqual(told, expected)
+  const longest = 'select max(octet_length(cast(record as text))) from rights_records'
+  assert.equal(queryValue(db, longest), mib)
 })
 
 test('a page of more than 16 MiB is a 400 that names a limit that fits (3.10)', async () => {

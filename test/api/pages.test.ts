@@ -66,10 +66,9 @@ test('every address in the explorer is relative, so that it works behind any pre
 test('the explorer has the description of all resources', () => {
   const [, text = ''] = /id="resources">([^]*?)<\/script>/.exec(explorer.text) ?? []
   const described = JSON.parse(text) as { name: string }[]
-  assert.deepEqual(
-    described.map(({ name }) => name),
-    resources.map(({ name }) => name),
-  )
+  const names = described.map(({ name }) => name)
+  const expected = resources.map(({ name }) => name)
+  assert.deepEqual(names, expected)
 })
 
 test('the reference and its start script name no other host; it links guide and explorer', async () => {

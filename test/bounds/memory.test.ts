@@ -84,10 +84,8 @@ function checkOneRefused(report: string, expected: string): void {
     problems: { reason: string }[]
   }
   assert.deepEqual([read, inserted, refused], [2, 1, 1])
-  assert.deepEqual(
-    problems.map(({ reason }) => reason),
-    [expected],
-  )
+  const reasons = problems.map(({ reason }) => reason)
+  assert.deepEqual(reasons, [expected])
 }
 
 /** The peak memory of a process, in MB. */

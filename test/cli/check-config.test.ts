@@ -50,10 +50,9 @@ test('check-config reports all errors at once and exits with 2 (I6)', async (t) 
   const json = await runCommand(folder, [...args, '--json'], { env })
   assert.equal(json.code, 2)
   const shown = JSON.parse(json.out) as Shown
-  assert.deepEqual(
-    shown.settings.map(({ setting }) => setting),
-    Object.values(settings).map(({ name }) => name),
-  )
+  const names = shown.settings.map(({ setting }) => setting)
+  const expected = Object.values(settings).map(({ name }) => name)
+  assert.deepEqual(names, expected)
   assert.equal(shown.faults.length, 3)
   const port = shown.settings.find(({ setting }) => setting === 'port')
   assert.deepEqual(port, {

@@ -71,10 +71,9 @@ test('only the owner can enter a folder that a command makes, whatever the umask
   await run(folder, '000', ['import', 'rights', 'rows.ndjson'])
   await run(folder, '000', ['export', 'copies/of/all'])
   const made = ['copies', 'copies/of', 'copies/of/all', 'copies/of/all/1']
-  assert.deepEqual(
-    made.map((name) => modeOf(join(folder, name))),
-    made.map(() => '700'),
-  )
+  const modes = made.map((name) => modeOf(join(folder, name)))
+  const expected = made.map(() => '700')
+  assert.deepEqual(modes, expected)
 })
 
 test('no other user can put code into the folder of compiled sources, whatever the umask', async (t) => {

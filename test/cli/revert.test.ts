@@ -65,10 +65,8 @@ test('sources lists what each source has; remove takes it away, and revert bring
   assert.match(shown.out, /^source +of +records +companies +last import +as of +next expected\n/)
 
   const unsaid = await sources('remove', 'default')
-  assert.deepEqual(
-    [unsaid.code, unsaid.err],
-    [1, 'dossier: nothing was changed; to remove these, add --yes\n'],
-  )
+  const refused = [unsaid.code, unsaid.err]
+  assert.deepEqual(refused, [1, 'dossier: nothing was changed; to remove these, add --yes\n'])
   assert.match(unsaid.out, /^rights from source default: \d+, of (?:1 company|\d+ companies)\n$/)
   const dryRun = await sources('remove', 'default', '--dry-run')
   const said = { ...unsaid, code: 0, err: '', out: `${unsaid.out}Dry run: nothing was removed.\n` }
@@ -79,10 +77,8 @@ test('sources lists what each source has; remove takes it away, and revert bring
   assert.deepEqual(query(join(folder, 'registry.db'), 'select id from rights_view'), [])
   const [, version] = /to undo that: dossier revert (\d+)\n$/.exec(removed.out) ?? []
   await mustRun(folder, ['revert', String(version), '--db', db])
-  assert.equal(
-    (await list()).find(({ resource }) => resource === 'rights')?.records,
-    rights.records,
-  )
+  const kept = (await list()).find(({ resource }) => resource === 'rights')?.records
+  assert.equal(kept, rights.records)
 })
 
 test('on a terminal, sources remove asks, and only yes removes', async (t) => {

@@ -127,10 +127,8 @@ export function testLooks(): void {
     await untilLoaded(page)
     const line = (which: string) =>
       page.evaluate(`getComputedStyle(document.querySelector('.tabs a${which}')).borderBottomStyle`)
-    assert.deepEqual(
-      [await line('[aria-current]'), await line(':not([aria-current])')],
-      ['solid', 'none'],
-    )
+    const styles = [await line('[aria-current]'), await line(':not([aria-current])')]
+    assert.deepEqual(styles, ['solid', 'none'])
   })
 
   test('the search of a narrow screen keeps its results on the screen', async (t) => {

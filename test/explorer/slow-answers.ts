@@ -118,10 +118,8 @@ export function testSlowAnswers(): void {
     await release()
     await page.getByText('You are looking at the past: Version 4').waitFor()
     await untilLoaded(page)
-    assert.match(
-      String(await page.getByRole('slider').getAttribute('aria-valuetext')),
-      /^Version 3/,
-    )
+    const place = String(await page.getByRole('slider').getAttribute('aria-valuetext'))
+    assert.match(place, /^Version 3/)
     await rest()
     await page.getByText('You are looking at the past: Version 3').waitFor()
   })

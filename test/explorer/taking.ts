@@ -40,10 +40,9 @@ export function testTaking(): void {
     })
     const { rights } = JSON.parse(stdout) as { rights: { id: number }[] }
     const cells = page.locator('tbody td:first-child')
-    assert.deepEqual(
-      await cells.allInnerTexts(),
-      rights.map(({ id }) => String(id)),
-    )
+    const texts = await cells.allInnerTexts()
+    const expected = rights.map(({ id }) => String(id))
+    assert.deepEqual(texts, expected)
     const [, requested] = /fetch\("([^"]+)"/.exec(code) ?? []
     assert.ok(curl.includes(String(requested)))
   })

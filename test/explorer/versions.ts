@@ -142,10 +142,8 @@ export function testVersions(): void {
     assert.equal(await page.evaluate('document.activeElement.id'), 'main')
     // Six of nine versions.
     assert.equal(await slider.getAttribute('max'), '5')
-    assert.match(
-      String(await slider.getAttribute('aria-valuetext')),
-      /^Version 8 · Employees from gov · extract of 8 Jan/,
-    )
+    const place = String(await slider.getAttribute('aria-valuetext'))
+    assert.match(place, /^Version 8 · Employees from gov · extract of 8 Jan/)
     await page.getByRole('button', { name: 'Earlier version' }).click()
     await page.getByText('You are looking at the past: Version 5, extract of 5 Jan 2024').waitFor()
     await showDay(page, '2024-01-02')

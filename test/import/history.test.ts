@@ -35,10 +35,8 @@ test('the first value of an attribute is not an event, unless that is asked for'
   const company = { identifier: 'a', name: 'Old' }
   await importExtract(db, '2025-01-01', [company])
   const asked = { isFirstRecorded: true }
-  assert.equal(
-    (await importExtract(db, '2025-02-01', [{ ...company, fax: '2' }])).counts.recorded,
-    0,
-  )
+  const { counts } = await importExtract(db, '2025-02-01', [{ ...company, fax: '2' }])
+  assert.equal(counts.recorded, 0)
   const dated = { ...company, fax: '2', vat: '1' }
   assert.equal((await importExtract(db, '2025-03-01', [dated], asked)).counts.recorded, 1)
   // From then on, the source has it, of whatever company.

@@ -71,10 +71,8 @@ test('a row that the store refuses is reported in the columns of the source, and
       .map((name) => [name, null]),
   )
   const told = rejected.map(({ row }) => row)
-  assert.deepEqual(
-    told,
-    rows.slice(1).map((row) => ({ ...row, ...blank, holders: [] })),
-  )
+  const expected = rows.slice(1).map((row) => ({ ...row, ...blank, holders: [] }))
+  assert.deepEqual(told, expected)
   const company = { id: 8, jurisdiction: 'GB', identifier: '7', note: ['m'] }
   await importRows(db, 'companies', [company], { onRejected })
   assert.deepEqual(rejected.at(-1)?.row, company)
@@ -87,10 +85,8 @@ test('companies have one id per identifier, one identifier per id, and attribute
   const company = { jurisdiction: 'GB', identifier: '1', name: 'One', tags: ['x'], none: ' ' }
   await importRows(db, 'companies', [company, { ...company, identifier: '2', id: 42 }])
   assert.equal(queryValue(db, "select id from companies where identifier = '1'"), 1_000_000_000_001)
-  assert.equal(
-    (await readSaid(db)).find((said) => said.company_id === 42)?.attributes,
-    '{"name":"One","tags":["x"]}',
-  )
+  const said = (await readSaid(db)).find((said) => said.company_id === 42)?.attributes
+  assert.equal(said, '{"name":"One","tags":["x"]}')
   const again = await importRows(db, 'companies', [{ ...company, name: 'Uno' }], { source: 'b' })
   assert.equal(again.counts.inserted, 1)
   const clash = await importRows(db, 'companies', [

@@ -77,10 +77,8 @@ describe('columns', () => {
       mapping: `select 'GB' as jurisdiction, n as identifier, source_file_1 as file,
         source_row_1 as row, source_file || '|' || source_row as place from source`,
     })
-    assert.equal(
-      await onlyAttributes(db),
-      `{"file":"a.csv","place":"${join(folder, 'x.csv')}|1","row":"abc"}`,
-    )
+    const attributes = await onlyAttributes(db)
+    assert.equal(attributes, `{"file":"a.csv","place":"${join(folder, 'x.csv')}|1","row":"abc"}`)
   })
 
   for (const [place, field] of [

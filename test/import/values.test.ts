@@ -155,10 +155,9 @@ async function checkRefused(db: string, target: string, rows: readonly RefusedRo
   writeFileSync(`${db}.ndjson`, `${lines.join('\n')}\n`)
   const { problems, version } = await importInto(db, target, [`${db}.ndjson`])
   const found = problems.toSorted((a, b) => a.number - b.number)
-  assert.deepEqual(
-    found.map(({ number }) => number),
-    rows.map((_, n) => n + 1),
-  )
+  const numbers = found.map(({ number }) => number)
+  const expected = rows.map((_, n) => n + 1)
+  assert.deepEqual(numbers, expected)
   for (const [n, [, field, says]] of rows.entries()) {
     assert.equal(found[n]?.field, field, (lines[n] ?? '').slice(0, 60))
     assert.match(found[n]?.reason ?? '', says)
@@ -271,10 +270,8 @@ test('a number that a double has, however many of its digits are written, is kep
     '765422989273849.2]'
   writeFileSync(path, `{"jurisdiction":"GB","identifier":"1","at":${numbers}}\n`)
   assert.deepEqual((await importInto(db, 'companies', [path])).problems, [])
-  assert.equal(
-    (await readSaid(db))[0]?.attributes,
-    '{"at":[0.1,0.1,48.1371543,100000,1.5e-7,0,12.5,765422989273849.2]}',
-  )
+  const said = (await readSaid(db))[0]?.attributes
+  assert.equal(said, '{"at":[0.1,0.1,48.1371543,100000,1.5e-7,0,12.5,765422989273849.2]}')
 })
 
 test('a whole number may be written as a decimal, with a mapping and without one', async (t) => {

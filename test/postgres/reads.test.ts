@@ -156,10 +156,8 @@ test('a company that often changes is read without its former states', here, asy
       assert.equal(found.company.name, 'Company 30')
     },
     statements: async () => {
-      assert.deepEqual(
-        (await tables.companyStatements([7], 61, 'both')).map((one) => one.version),
-        [60],
-      )
+      const versions = (await tables.companyStatements([7], 61, 'both')).map((one) => one.version)
+      assert.deepEqual(versions, [60])
     },
     segment: async () => {
       assert.equal((await tables.entries(7, segments)).length, 1)

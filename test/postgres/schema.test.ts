@@ -71,10 +71,8 @@ test('there is no foreign key, no trigger and no sequence', here, async () => {
     ),
     [],
   )
-  assert.deepEqual(
-    await values(`select relname from pg_class where ${inSchema} and relkind = 'S'`),
-    [],
-  )
+  const sequences = await values(`select relname from pg_class where ${inSchema} and relkind = 'S'`)
+  assert.deepEqual(sequences, [])
   assert.deepEqual(
     await values(
       `select tgname from pg_trigger t join pg_class c on c.oid = t.tgrelid where ${inSchema}`,

@@ -143,10 +143,8 @@ test('a page of large companies has as many as fit', async (t) => {
       after = page.next
       if (after === undefined) break
     }
-    assert.deepEqual(
-      pages.map(({ length }) => length),
-      [8, 4],
-    )
+    const lengths = pages.map(({ length }) => length)
+    assert.deepEqual(lengths, [8, 4])
     assert.deepEqual(pages.flat(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
   })
 })

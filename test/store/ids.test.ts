@@ -72,8 +72,7 @@ test('assigned ids are not taken, even if a source has the last id before those 
   }
   const rows = query(db, 'select id, company_id, name from rights_view order by id')
   const ids = [0, 1, 2, 3].map((n) => last + n)
-  assert.deepEqual(
-    rows.map((row) => [row['id'], row['company_id'], row['name']]),
-    ids.map((id, n) => [id, id, n < 2 ? String(id) : String(n - 1)]),
-  )
+  const found = rows.map((row) => [row['id'], row['company_id'], row['name']])
+  const expected = ids.map((id, n) => [id, id, n < 2 ? String(id) : String(n - 1)])
+  assert.deepEqual(found, expected)
 })

@@ -135,11 +135,9 @@ async function checkNames(db: string, asked: string): Promise<void> {
         .filter(({ name }) => hasWords(String(name), words))
         .map(({ company_id: id, name }) => ({ id, length: Array.from(String(name)).length }))
         .sort((a, b) => a.length - b.length || Number(a.id) - Number(b.id))
-      assert.deepEqual(
-        companies?.map(({ id }) => id),
-        expected.map(({ id }) => Number(id)),
-        text,
-      )
+      const found = companies?.map(({ id }) => id)
+      const ids = expected.map(({ id }) => Number(id))
+      assert.deepEqual(found, ids, text)
     }
   })
 }

@@ -87,10 +87,9 @@ test('simultaneous imports into a new store all run in turn (G8)', elsewhere, as
       runDossier(folder, 'import rights -', { input: `{"id":${id},"company_id":7}\n` }),
     ),
   )
-  assert.deepEqual(
-    runs.map(({ code, err }) => (code === 0 ? 'done' : err)),
-    ids.map(() => 'done'),
-  )
+  const ends = runs.map(({ code, err }) => (code === 0 ? 'done' : err))
+  const expected = ids.map(() => 'done')
+  assert.deepEqual(ends, expected)
   const db = join(folder, 'dossier.db')
   const found = query(db, 'select id from rights_view order by id').map(({ id }) => id)
   assert.deepEqual(found, ids)

@@ -256,10 +256,9 @@ test('a change is withheld in all companies that have or had it', async (t) => {
   await revert(db, one(2))
   await checkSound(db)
   const shown = await queryStore(db, 'select after from events_view order by company_id')
-  assert.deepEqual(
-    shown.map(({ after }) => after),
-    Array.from({ length: 3 }, () => '[withheld], Chair'),
-  )
+  const afters = shown.map(({ after }) => after)
+  const expected = Array.from({ length: 3 }, () => '[withheld], Chair')
+  assert.deepEqual(afters, expected)
   const { counts } = await importRows(db, 'events', rows)
   assert.deepEqual([counts.unchanged, counts.withheld], [2, 2])
 })

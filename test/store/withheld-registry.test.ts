@@ -148,10 +148,8 @@ test('an adopted list withholds the same people, now and later, although they ha
   // The former registry does not have it any more.
   const former = { db: storeAt(old), withheld: file }
   await assert.rejects(openStoreReader(former), /what another registry withholds/)
-  assert.match(
-    (await adopt()).err,
-    /is not the list of another registry; there is nothing to adopt/,
-  )
+  const refused = (await adopt()).err
+  assert.match(refused, /is not the list of another registry; there is nothing to adopt/)
 
   // The id of a company that the former registry has erased.
   const [first] = await queryStore(anew, `select id from companies where identifier = '1'`)

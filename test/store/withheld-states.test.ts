@@ -93,10 +93,8 @@ test('a record of which an older state is in force again is erased once (12.1, 1
   const key = await store.issueKey({ name: 'a', scopes: ['changes', 'employees'] })
   const answer = await ask('/api/v1/changes?after=1', { key })
   const changes = memberOf(answer, 'changes') as { change: string; version: number }[]
-  assert.deepEqual(
-    changes.map(({ change, version }) => [change, version]),
-    [['erase', 4]],
-  )
+  const told = changes.map(({ change, version }) => [change, version])
+  assert.deepEqual(told, [['erase', 4]])
   await checkGone(db)
 })
 

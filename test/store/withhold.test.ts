@@ -72,10 +72,8 @@ test('the record of a masked person is kept, now and in every past version', asy
   const none = await app.ask(one(`/employees?identifier=${identifier}`))
   assert.equal(memberOf(none, 'pagination_total'), 0)
   const [event] = await listed(app.ask, 'GB:1/events', 'events')
-  assert.deepEqual(
-    [event?.['before'], event?.['after']],
-    ['[withheld], Director', '[withheld], CEO'],
-  )
+  const states = [event?.['before'], event?.['after']]
+  assert.deepEqual(states, ['[withheld], Director', '[withheld], CEO'])
   await checkGone(app.db)
 })
 

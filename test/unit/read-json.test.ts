@@ -112,10 +112,9 @@ describe('NDJSON', () => {
     const lines = [1, 90].map((length) => `{"name":"${'x'.repeat(length)}","b":"y",}`)
     const rows = (await ndjson(lines.join('\n'))).map(({ row }) => row as Refusal)
     const reason = 'is not valid JSON (Expected double-quoted property name)'
-    assert.deepEqual(
-      rows.map((row) => [row.reason, row.row]),
-      lines.map((line) => [reason, line]),
-    )
+    const told = rows.map((row) => [row.reason, row.row])
+    const expected = lines.map((line) => [reason, line])
+    assert.deepEqual(told, expected)
     const values = rows.map(({ value }) => value)
     assert.deepEqual(values, [lines[0], `…${'x'.repeat(50)}","b":"y",}`])
   })
