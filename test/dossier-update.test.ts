@@ -113,10 +113,8 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
   writeFileSync(join(folder, 'bin/mv'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   rmSync(alarms, { force: true })
   assert.equal((await run('banks', url)).code, 3)
-  assert.match(
-    readFileSync(alarms, 'utf8'),
-    /^banks: \S+ cannot be written; nothing was changed\n$/,
-  )
+  const says = /^banks: \S+ cannot be written; nothing was changed\n$/
+  assert.match(readFileSync(alarms, 'utf8'), says)
 })
 
 test('an extract that was imported by hand is nothing new', withCurl, async (t) => {

@@ -308,16 +308,10 @@ test('a cursor misses nothing after pruning; a walk to a pruned version begins a
   await put('rights', [right(2, 'later')])
   await store.prune()
   await nextTurn()
-  checkFailure(
-    await follow(`?after=${first.next}`),
-    410,
-    'Version 1, to which these changes lead, was pruned; begin again with after=0',
-  )
-  checkFailure(
-    await follow('?after=0&until=2'),
-    410,
-    'Version 2, to which these changes lead, was pruned; until takes one from 3 on',
-  )
+  const says = 'Version 1, to which these changes lead, was pruned; begin again with after=0'
+  checkFailure(await follow(`?after=${first.next}`), 410, says)
+  const message = 'Version 2, to which these changes lead, was pruned; until takes one from 3 on'
+  checkFailure(await follow('?after=0&until=2'), 410, message)
   // What has not changed may be told with it: the state at the cursor is not known any more.
   const found = (await page(`?after=${until}&resource=rights`)).changes.map(
     ({ id, change }) => `${id} ${change}`,

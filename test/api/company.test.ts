@@ -114,11 +114,8 @@ test('whatever is missing or not allowed is refused with the reason (1.3, 1.4, 9
 test('a company that was not known then is a 404 (9.3)', async (t) => {
   const { ask: askAbout, store: other } = await makeApp(t, { companies: [1] })
   await other.loadCompanies([2])
-  checkFailure(
-    await askAbout('/api/v1/companies/2?version=1'),
-    404,
-    'Company 2 was not in the registry at version 1',
-  )
+  const says = 'Company 2 was not in the registry at version 1'
+  checkFailure(await askAbout('/api/v1/companies/2?version=1'), 404, says)
   assert.equal((await askAbout('/api/v1/companies/2?version=2')).status, 200)
 })
 

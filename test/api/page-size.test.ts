@@ -108,9 +108,6 @@ test('a company of more than 16 MiB is a 400 that names another way (3.10)', asy
   for (let n = 0; n < 18; n++) {
     await store.importRows('companies', [company], { source: `source ${n}` })
   }
-  checkFailure(
-    await ask('/api/v1/companies/GB:1'),
-    400,
-    /^Company \d+ has attributes of more than 16 MiB; ask for its listings one by one$/,
-  )
+  const says = /^Company \d+ has attributes of more than 16 MiB; ask for its listings one by one$/
+  checkFailure(await ask('/api/v1/companies/GB:1'), 400, says)
 })

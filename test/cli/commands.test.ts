@@ -68,10 +68,8 @@ test('a refused row ends an import with exit code 1, its location and the reason
   assert.deepEqual(counted, ['read', 'refused'], 'and no count reads as if something had been')
   writeFileSync(join(folder, 'arrays.json'), '[["id","name"],["1","x"]]')
   const unread = await runCommand(folder, 'import jobs arrays.json')
-  assert.match(
-    unread.err,
-    /^arrays\.json: row 1: \["id","name"\]: must be a JSON object; make CSV of/,
-  )
+  const says = /^arrays\.json: row 1: \["id","name"\]: must be a JSON object; make CSV of/
+  assert.match(unread.err, says)
   assert.match(unread.out, /Fix them\.$/m, 'as no mapping receives them')
 })
 
@@ -153,11 +151,8 @@ test('a missing folder for temporary files is reported in one line', async (t) =
   const run = await runDossier(folder, 'import rights rights.csv', {
     env: { TMPDIR: join(folder, 'nowhere') },
   })
-  checkExit(
-    run,
-    1,
-    /^dossier: the folder .* files, .*nowhere, does not exist, .*; set TMPDIR to .*\n$/,
-  )
+  const says = /^dossier: the folder .* files, .*nowhere, does not exist, .*; set TMPDIR to .*\n$/
+  checkExit(run, 1, says)
 })
 
 test('a temporary file that cannot be closed does not hide that an import was committed', async (t) => {

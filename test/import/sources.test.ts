@@ -227,10 +227,8 @@ describe('Parquet', () => {
     const bytes = readFileSync(path, 'latin1').replaceAll('nama', 'NAME')
     writeFileSync(path, bytes, 'latin1')
     for (const mapping of [undefined, 'select id, company_id, name from source']) {
-      await assert.rejects(
-        load('rights', ['x.parquet'], { mapping }),
-        toldAs(/x\.parquet: the columns name and NAME differ only in case; rename/),
-      )
+      const says = toldAs(/x\.parquet: the columns name and NAME differ only in case; rename/)
+      await assert.rejects(load('rights', ['x.parquet'], { mapping }), says)
     }
   })
 
@@ -240,10 +238,8 @@ describe('Parquet', () => {
     // The digits are the number after the scale, in the schema and in its logical type.
     const hex = readFileSync(path).toString('hex').replaceAll('154a154c', '154a154e')
     writeFileSync(path, Buffer.from(hex, 'hex'))
-    await assert.rejects(
-      load('rights', ['x.parquet']),
-      toldAs(/x\.parquet: the column name has decimals of more than 38 digits/),
-    )
+    const says = toldAs(/x\.parquet: the column name has decimals of more than 38 digits/)
+    await assert.rejects(load('rights', ['x.parquet']), says)
   })
 
   /** SQL values of `salary_from`, and the imported values or reasons. */
@@ -304,10 +300,8 @@ describe('CSV', () => {
     const good = Array.from({ length: 25_000 }, (_, n) => `${n + 1},7\n`).join('')
     const { load } = folderWith(t, { 'x.csv': `id,company_id\n${good}x,7\n` })
     const mapping = 'select id::bigint as id, company_id from source'
-    await assert.rejects(
-      load('rights', ['x.csv'], { mapping }),
-      /Could not convert string .x. to INT64/,
-    )
+    const says = /Could not convert string .x. to INT64/
+    await assert.rejects(load('rights', ['x.csv'], { mapping }), says)
   })
 })
 

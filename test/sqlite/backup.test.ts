@@ -75,10 +75,8 @@ test('a copy whose folder is shut meanwhile is reported in one line', async (t) 
   })
   process.seteuid?.(nobody)
   try {
-    await assert.rejects(
-      copying,
-      /copy\.db: (the disk failed to read or write|cannot be written); /,
-    )
+    const says = /copy\.db: (the disk failed to read or write|cannot be written); /
+    await assert.rejects(copying, says)
   } finally {
     process.seteuid?.(0)
   }

@@ -123,10 +123,8 @@ test('a withheld person is in no file after compact: store, log, list, usage, ex
   assert.doesNotMatch(erased.err, /copies/)
   const owner = ['withhold', 'mask', 'company', 'HU', '1', '--text', name]
   const masked = await mustRun(folder, [...owner, ...asked, '--db', db])
-  assert.match(
-    masked.err,
-    /Complete copies, .* still contain it: run dossier compact --exports DIR/,
-  )
+  const says = /Complete copies, .* still contain it: run dossier compact --exports DIR/
+  assert.match(masked.err, says)
   assert.ok(!(await page()).includes(latin(name)), 'no cache has it')
   // What comes again is read, and passes through temporary files.
   await importRows(db, 'employees', persons(3))
@@ -173,10 +171,8 @@ test('compact reports that a reader of an earlier state keeps the space in use',
   reader.exec('begin')
   reader.prepare('select count(*) from employees_view').get()
   const run = await mustRun(folder, `compact --db ${db}`)
-  assert.match(
-    run.out,
-    /compacted: [\d,]+ bytes before, [\d,]+ after\.\nA reader still uses an earlier/,
-  )
+  const says = /compacted: [\d,]+ bytes before, [\d,]+ after\.\nA reader still uses an earlier/
+  assert.match(run.out, says)
   assert.equal(reader.prepare('select count(*) as n from employees_view').get()?.['n'], 3_000)
 })
 

@@ -142,10 +142,7 @@ test('a command whose file a failed first import removes says so', { skip }, asy
   rmSync(db)
   first.exec('rollback')
   first.close()
-  checkExit(
-    await ended,
-    1,
-    /registry\.db: was removed or replaced meanwhile; run the command again$/m,
-  )
+  const message = /registry\.db: was removed or replaced meanwhile; run the command again$/m
+  checkExit(await ended, 1, message)
   assert.equal(existsSync(db), false)
 })

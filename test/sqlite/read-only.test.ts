@@ -78,10 +78,8 @@ testShut(
       assert.match(run.out, says)
       assert.equal(run.err, '')
     }
-    assert.match(
-      String(lost?.err),
-      /^dossier: .*uses\.db: cannot be opened; this user needs to read/,
-    )
+    const message = /^dossier: .*uses\.db: cannot be opened; this user needs to read/
+    assert.match(String(lost?.err), message)
     assert.doesNotMatch(String(lost?.out), /LAST USE/)
   },
 )

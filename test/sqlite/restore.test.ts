@@ -239,10 +239,8 @@ test('a store that was put in the place of a missing one meanwhile is not replac
     return { onProgress, signal: new AbortController().signal }
   }
   const late = restoreStore(db, copy, resources, watchOf({ copying }))
-  await assert.rejects(
-    late,
-    /another command has created .*registry\.db meanwhile; run the command/,
-  )
+  const says = /another command has created .*registry\.db meanwhile; run the command/
+  await assert.rejects(late, says)
   assert.deepEqual(records(db), before)
   assert.deepEqual(kept(folder), [])
 })
@@ -343,10 +341,8 @@ test('a command does not write to a file that another one has replaced', async (
   t.after(() => writer.close())
   cpSync(copy, join(folder, 'next.db'))
   renameSync(join(folder, 'next.db'), db)
-  await assert.rejects(
-    writer.prune(Date.now(), { onWait: () => undefined }),
-    /registry\.db was replaced meanwhile; run the command again/,
-  )
+  const says = /registry\.db was replaced meanwhile; run the command again/
+  await assert.rejects(writer.prune(Date.now(), { onWait: () => undefined }), says)
 })
 
 test('a copy that lacks imports needs consent; one of another registry is named as such', async (t) => {

@@ -61,10 +61,8 @@ test('a restore tells the list what orders find in the copy alone, once', async 
   await importRows(copy, 'employees', moved)
   for (let n = 0; n < 2; n += 1) await mustRun(folder, `restore ${copy} --db ${db} --yes`)
   const told = readFileSync(list, 'utf8').match(/"finds":.*/g)
-  assert.match(
-    String(told),
-    /^[^\n]*"companies":\[\{"id":8,[^\n]*"found in a restored store"[^\n]*$/,
-  )
+  const message = /^[^\n]*"companies":\[\{"id":8,[^\n]*"found in a restored store"[^\n]*$/
+  assert.match(String(told), message)
   const says = [{ id: 8, jurisdiction: 'GB', identifier: '8', owner: 'Jane Doe' }]
   await importRows(db, 'companies', says)
   assert.equal(readFileSync(db).includes('Jane Doe'), false)
@@ -218,10 +216,8 @@ test('the command line says what an order lacks', async (t) => {
 
 test('a list that cannot be looked up is not taken for none', async (t) => {
   const { folder, copy, list } = await makeStores(t)
-  await assert.rejects(
-    openStoreReader({ db: copy, withheld: list }),
-    /is behind .*, the list of what is withheld/,
-  )
+  const says = /is behind .*, the list of what is withheld/
+  await assert.rejects(openStoreReader({ db: copy, withheld: list }), says)
   // A link to itself cannot be entered, as a folder of another user.
   symlinkSync('lost', join(folder, 'lost'))
   const withheld = join(folder, 'lost', 'list.ndjson')

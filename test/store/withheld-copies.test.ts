@@ -132,10 +132,8 @@ test('a copy that was withdrawn is made again once it is removed, at the same ve
   const lift = ['withhold', 'lift', '1', '--reason', 'r', '--by', 'b', '--db', url]
   await mustRun(makeFolder(t), lift)
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 410)
-  await assert.rejects(
-    copy(),
-    /already has a withdrawn copy of version 2; to write it again, remove /,
-  )
+  const says = /already has a withdrawn copy of version 2; to write it again, remove /
+  await assert.rejects(copy(), says)
   rmSync(join(copies, '2'), { recursive: true })
   await copy()
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)

@@ -207,10 +207,8 @@ test('a registry that does not exist yet adopts a list before its first import',
   assert.match((await adopt(why)).err, /nothing was changed; to adopt the list, add --yes/)
   const verified = await runCommand(folder, ['verify', ...where()])
   assert.match(verified.err, /does not exist|holds no registry/)
-  assert.match(
-    (await adopt()).out,
-    /^Adopted the list as entry 6; the store contains nothing that it withholds\.$/m,
-  )
+  const says = /^Adopted the list as entry 6; the store contains nothing that it withholds\.$/m
+  assert.match((await adopt()).out, says)
   const path = writeRows(join(folder, 'rows.ndjson'), employees.toReversed())
   const imported = await runCommand(folder, ['import', 'employees', path, ...where()])
   assert.match(imported.out, /withheld +3/)
