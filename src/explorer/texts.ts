@@ -38,9 +38,8 @@ export const texts = {
   keyUse: 'Open',
   keyUnlike: 'This cannot be a key: a key is one word without spaces.',
   search: 'Name or number of a company',
-  searchHint:
-    'Words of the name, a register number such as 09876543 or GB:09876543, or an ID. ' +
-    'Press / to search from anywhere.',
+  searchHint: 'Words of the name, a register number such as 09876543 or GB:09876543, or an ID.',
+  searchKeys: 'Press / to search from anywhere.',
   searchShort: 'Find a company',
   searching: 'Searching …',
   found: (count: number) => plural(count, 'company', 'companies'),

@@ -152,6 +152,28 @@ export function testLooks(): void {
     await hint.waitFor({ state: 'detached' })
   })
 
+  test('where one touches, no hint speaks of keys, and a tap reads out a value', async (t) => {
+    const page = await visitDemo(t, '', { width: 390 })
+    const search = page.getByText('Press / to search from anywhere.')
+    await search.waitFor()
+    const session = await page.context().newCDPSession(page)
+    await session.send('Emulation.setTouchEmulationEnabled', { enabled: true })
+    await search.waitFor({ state: 'hidden' })
+    for (const view of ['rights', 'employees', 'events']) {
+      await page.evaluate(`location.hash = '#/companies/1/${view}'`)
+      await untilLoaded(page)
+      const hint = page.getByText('Use the arrow keys to read the values.')
+      assert.equal(await hint.count(), 1, view)
+      assert.ok(await hint.isHidden(), view)
+      const plot = page.locator('.plot svg')
+      await plot.scrollIntoViewIfNeeded()
+      const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {}
+      const at = { x: x + width * 0.6, y: y + 20 }
+      await session.send('Input.synthesizeTapGesture', { ...at, gestureSourceType: 'touch' })
+      await page.locator('.readout strong').waitFor()
+    }
+  })
+
   test('print has the whole company, with its version and sources', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights?version=5')
     await page.getByText('1–25 of 230').waitFor()

@@ -90,6 +90,11 @@ function useWidth() {
   return [width, element] as const
 }
 
+/** Does work when a pointer leaves; a finger does so after each tap, which must not undo that. */
+export const whenLeft = (work: () => void) => (event: PointerEvent) => {
+  if (event.pointerType !== 'touch') work()
+}
+
 /** Where a pointer is, in the pixels of the picture. */
 export function pointIn(event: MouseEvent): { readonly x: number; readonly y: number } {
   const box = (event.currentTarget as Element).getBoundingClientRect()

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks'
 import { within } from '../format.ts'
 import { html } from '../html.ts'
 import { axisHeight, TimeAxis } from './axis.ts'
-import { pointIn } from './frame.ts'
+import { pointIn, whenLeft } from './frame.ts'
 import { fitText } from './labels.ts'
 import { dayMs, type Scale, scaleOf } from './scale.ts'
 
@@ -55,9 +55,11 @@ export function PeriodBars(props: BarsProps) {
   const height = periodsHeight(spans.length)
   const bottom = height - 4
   const at = (event: MouseEvent) => within(scale.valueAt(pointIn(event).x), from, to)
+  const onPointer = (event: PointerEvent) => onDay(at(event))
   return html`<svg class="brushable" width=${width} height=${height}
-    onPointerMove=${(event: PointerEvent) => onDay(at(event))}
-    onPointerLeave=${() => onDay(undefined)} onClick=${(event: MouseEvent) => onChoose(at(event))}>
+    onPointerMove=${onPointer} onPointerDown=${onPointer}
+    onPointerLeave=${whenLeft(() => onDay(undefined))}
+    onClick=${(event: MouseEvent) => onChoose(at(event))}>
     <${TimeAxis} scale=${scale} width=${width} top=${0} bottom=${areaHeight} />
     <path class="area" d=${areaPath(steps, scale)} />
     ${spans.map(

@@ -119,7 +119,8 @@ function undatedOf(count: number): string {
 
 function readoutOf(spans: readonly Span[], day: number | undefined, resource: ResourceDescription) {
   if (day === undefined) {
-    return html`<span class="hint">${texts.onDayHint} ${texts.pictureKeys}</span>`
+    return html`<span class="hint">${texts.onDayHint}${' '}
+      <span class="keys">${texts.pictureKeys}</span></span>`
   }
   const there = spans.filter((span) => isThere(span, day))
   const names = there.slice(0, namedMax).map(({ label, detail }) => `${label} (${detail})`)

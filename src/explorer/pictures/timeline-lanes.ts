@@ -5,7 +5,7 @@ import { labelOf, within } from '../format.ts'
 import { html } from '../html.ts'
 import { axisHeight, TimeAxis } from './axis.ts'
 import { texts } from '../texts.ts'
-import { pointIn } from './frame.ts'
+import { pointIn, whenLeft } from './frame.ts'
 import { fitText } from './labels.ts'
 import { type Scale, scaleOf } from './scale.ts'
 import type { Bin, Lane } from './timeline-data.ts'
@@ -74,7 +74,8 @@ export function Lanes(props: LanesProps) {
   }
   return html`<svg class="brushable" width=${width} height=${lanesHeight(lanes.length)}
     onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${onPointerUp}
-    onPointerCancel=${() => setBrush(undefined)} onPointerLeave=${() => onPoint(undefined)}>
+    onPointerCancel=${() => setBrush(undefined)}
+    onPointerLeave=${whenLeft(() => onPoint(undefined))}>
     <${TimeAxis} scale=${scale} width=${width} top=${0} bottom=${bottom} />
     ${lanes.map((lane, n) => {
       const index = pointed?.lane === n ? pointed.index : undefined

@@ -154,7 +154,8 @@ function readoutOf(
     const says = texts.bar(laneLabel(lane), count, texts.span(formatDay(from), formatDay(to)))
     return html`<strong>${says}</strong> <span class="hint">${texts.barChoose}</span>`
   }
-  return html`<span class="hint">${texts.zoomHint} ${texts.pictureKeys}</span>`
+  return html`<span class="hint">${texts.zoomHint}${' '}
+    <span class="keys">${texts.pictureKeys}</span></span>`
 }
 
 interface ChangeProps {

@@ -5,7 +5,7 @@ import { formatCount, plainText, within } from '../format.ts'
 import { html } from '../html.ts'
 import { fieldLabel, fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { Frame, pointIn } from './frame.ts'
+import { Frame, pointIn, whenLeft } from './frame.ts'
 import { fitText, placeLabels } from './labels.ts'
 import type { SelectionProps } from './periods.ts'
 
@@ -63,7 +63,7 @@ export function YearsPicture({ selection, resource, note }: SelectionProps) {
   const column = pointed.column
   const readout =
     said === undefined || column < 0 || column >= span
-      ? html`<span class="hint">${texts.pictureKeys}</span>`
+      ? html`<span class="hint keys">${texts.pictureKeys}</span>`
       : html`<strong>
         ${first + column}, ${said.value}:</strong> ${formatCount(said.counts[column] ?? 0)}`
   return html`<${Frame} title=${title} says=${saysOf(years, note, resource)} readout=${readout}
@@ -146,7 +146,8 @@ function Rows({ years: { rows, first, last }, width, pointed, onPoint }: RowsPro
     onPoint({ row: Math.floor(y / rowHeight), column: column < span ? column : -1 })
   }
   return html`<svg width=${width} height=${yearsHeight(rows.length)} onPointerMove=${onPointerMove}
-    onPointerLeave=${() => onPoint({ row: -1, column: -1 })}>
+    onPointerDown=${onPointerMove}
+    onPointerLeave=${whenLeft(() => onPoint({ row: -1, column: -1 }))}>
     ${rows.map(({ value, counts }, row) => {
       const foot = (row + 1) * rowHeight - 4
       return html`<g key=${value}>

@@ -84,7 +84,11 @@ export function SearchField({ isCompact = false, given = '', onWords }: SearchPr
     <input id=${id} ref=${field} type="search" autocomplete="off" spellcheck=${false} value=${text}
       placeholder=${isCompact ? texts.searchShort : ''}
         aria-describedby=${isCompact ? undefined : `${id}-hint`} onInput=${onInput} />
-    ${!isCompact && html`<p class="hint" id=${`${id}-hint`}>${texts.searchHint}</p>`}
+    ${
+      !isCompact &&
+      html`<p class="hint" id=${`${id}-hint`}>${texts.searchHint}${' '}
+      <span class="keys">${texts.searchKeys}</span></p>`
+    }
     ${
       hasResults &&
       html`<div class="results"><${Results} found=${found} words=${words}
