@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { createCompanyNodes } from '../../src/store/postgres/citus/company-nodes.ts'
 import { hashOfId } from '../../src/store/postgres/citus/hash-id.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
 import { openPool, withSession } from '../../src/store/postgres/connect.ts'
 import { urlAt } from '../../src/store/postgres/url.ts'
 import { nodesOf, runOn } from '../support/citus-nodes.ts'
@@ -45,6 +46,16 @@ test('a page is read at the node of its company', { skip }, async (t) => {
     for (const id of ids) assert.equal((await readListing(store, rights, id))?.records.length, 1)
     return (await Promise.all(workers.map(readsAt))).every((reads) => reads.length > 0)
   }, 'each worker is read')
+})
+
+// If another node were silent, the command would have to wait for it at its end.
+test('a command connects to no other node', { skip }, async (t) => {
+  const { db, ids } = await makeStore(t)
+  const store = await openStoreReader(storeAt(db))
+  t.after(() => store.close())
+  const [, ...workers] = await nodesOf(testServerUrl())
+  for (const id of ids) await readListing(store, rights, id)
+  for (const url of workers) assert.deepEqual(await runOn({ url }, servingSessions), [])
 })
 
 test('a node that cannot be reached is read by way of another', { skip }, async (t) => {

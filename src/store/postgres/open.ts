@@ -31,11 +31,16 @@ import { listSchemaOf } from './withheld-list.ts'
 
 export { hasRegistry, listSchemaOf, migrateStore }
 
-/** Opens a store for serving. Nothing is created, and the sessions are read-only. */
+/**
+ * Opens a store for serving. Nothing is created, and the sessions are read-only.
+ *
+ * @param bounds those of a server; undefined for a command, which reads too little to connect to
+ *   the other nodes of Citus.
+ */
 export async function openForReading(
   db: string,
   list: ListPlace,
-  bounds: ServingBounds = commandBounds,
+  bounds?: ServingBounds,
   wait?: LockWait,
 ): Promise<StoreReader> {
   return explained(db, async () => {
@@ -48,11 +53,12 @@ export async function openForReading(
       return { storeId, role, plans: await findPlanCacheMode(client, role) }
     }
     const { storeId, role, plans } = await withSession(db, begin, {}, wait)
-    const open = (at: string) => openPool(at, bounds, plans, wait)
+    const open = (at: string) => openPool(at, bounds ?? commandBounds, plans, wait)
+    const openNode = (host: string, port: number) => open(urlAt(db, host, port))
     return createReader(open(db), {
       storeId,
       role,
-      openNode: (host, port) => open(urlAt(db, host, port)),
+      openNode: bounds && openNode,
       check: (client) => checkSchema(client, db),
     })
   })

@@ -24,8 +24,8 @@ interface ReaderOptions {
   readonly storeId: string
   /** On which node of Citus it is read, if that has distributed its tables. */
   readonly role?: NodeRole | undefined
-  /** Makes the pool of another node of Citus. */
-  readonly openNode: (host: string, port: number) => Pool
+  /** Makes the pool of another node of Citus; undefined if only one node is to be asked. */
+  readonly openNode?: ((host: string, port: number) => Pool) | undefined
   /** Throws if a session can no longer read its tables. */
   readonly check: (client: Client) => Promise<void>
 }
@@ -38,7 +38,7 @@ export function createReader(
   pool: Pool,
   { storeId, role, openNode, check }: ReaderOptions,
 ): StoreReader {
-  const nodes = role === undefined ? undefined : createCompanyNodes(pool, openNode)
+  const nodes = role && openNode && createCompanyNodes(pool, openNode)
   const even = role === undefined ? undefined : createEvenState(pool, role === 'worker')
   const gate = role === undefined ? openGate : createGate(pool)
   const reading = { gate, even, rowsOfCompany: nodes?.rows }
