@@ -83,7 +83,8 @@ test('with little memory the server serves or exits with an error (E13)', above,
 const onLinux = { skip: process.platform === 'linux' ? false : 'needs /proc' }
 
 test('memory and open files stay constant over many requests (E15)', onLinux, async (t) => {
-  const { port, pid } = await runServer(t, store.db, ['--cache-mib', '4'])
+  // So few that the first requests open all connections to the store.
+  const { port, pid } = await runServer(t, store.db, ['--cache-mib', '4', '--pool', '3'])
   const files = () => readdirSync(`/proc/${pid}/fd`).length
   await askOften(port, 400)
   await sleep(300)
