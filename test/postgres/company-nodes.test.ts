@@ -4,11 +4,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import { createCompanyNodes } from '../../src/store/postgres/citus/company-nodes.ts'
 import { hashOfId } from '../../src/store/postgres/citus/hash-id.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { openPool, withSession } from '../../src/store/postgres/connect.ts'
+import { checkSchema } from '../../src/store/postgres/migrate.ts'
+import { createReader } from '../../src/store/postgres/read.ts'
 import { urlAt } from '../../src/store/postgres/url.ts'
+import type { StoreReader } from '../../src/store/serving/store-reader.ts'
 import { nodesOf, runOn } from '../support/citus-nodes.ts'
 import { freePort } from '../support/free-port.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
@@ -60,20 +62,46 @@ test('a command connects to no other node', { skip }, async (t) => {
 
 test('a node that cannot be reached is read by way of another', { skip }, async (t) => {
   const { db, ids } = await makeStore(t)
-  const pool = openPool(storeAt(db), patientBounds)
   const nowhere = await freePort()
-  const tried = new Set<string>()
-  const nodes = createCompanyNodes(pool, (host, port) => {
-    tried.add(`${host}:${port}`)
-    return openPool(urlAt(storeAt(db), host, nowhere), patientBounds)
-  })
-  t.after(() => Promise.all([nodes.close(), pool.end()]))
-  await until(() => tried.size > 1, 'the nodes are known')
-  for (const id of ids) {
-    const found = await nodes.rows('select total from heads where company_id = $1', id)
-    assert.deepEqual(found, [[1]])
+  const { store, tried } = await openAt(t, db, (host) => urlAt(storeAt(db), host, nowhere))
+  await until(() => tried.length > 1, 'the nodes are known')
+  for (const id of ids) assert.equal(await nameOfRight(store, id), 'Right')
+})
+
+test('a node that has another store, or none, is read by way of another', { skip }, async (t) => {
+  const { db, ids } = await makeStore(t)
+  const { db: other } = await makeStore(t, 'Other')
+  for (const there of [other, `${makeFolder(t)}/none.db`]) {
+    const urlOf = (host: string, port: number) => urlAt(storeAt(there), host, port)
+    const { store, tried } = await openAt(t, db, urlOf)
+    await until(() => tried.length > 1, 'the nodes are known')
+    for (const id of [...ids, ...ids]) assert.equal(await nameOfRight(store, id), 'Right')
   }
 })
+
+/** Opens a reader that looks for other nodes at URLs of the test; also returns those. */
+async function openAt(t: TestContext, db: string, urlOf: (host: string, port: number) => string) {
+  const url = storeAt(db)
+  const { storeId } = await openReader(t, db)
+  const tried: string[] = []
+  const open = (at: string) => openPool(at, patientBounds, 'force_custom_plan')
+  const store = createReader(open(url), {
+    storeId,
+    role: 'coordinator',
+    openNode(host, port) {
+      tried.push(urlOf(host, port))
+      return open(urlOf(host, port))
+    },
+    check: (client) => checkSchema(client, url),
+  })
+  t.after(async () => store.close())
+  return { store, tried }
+}
+
+async function nameOfRight(store: StoreReader, id: number): Promise<unknown> {
+  const { text = '{}' } = (await readListing(store, rights, id)) ?? {}
+  return (JSON.parse(text) as { readonly name?: unknown }).name
+}
 
 for (const [n, place] of ['the coordinator', 'a worker'].entries()) {
   // Since 13.2.1, a session would keep 50 kB of each page that it reads.
@@ -114,13 +142,13 @@ function memoryOf(pid: number): number {
 }
 
 /** A store of companies with one right each. */
-async function makeStore(t: TestContext) {
+async function makeStore(t: TestContext, name = 'Right') {
   const db = `${makeFolder(t)}/registry.db`
   const rows = Array.from({ length: 40 }, (_, n) => ({
     company_jurisdiction: 'GB',
     company_identifier: String(n),
     key: 'a',
-    name: 'Right',
+    name,
   }))
   await importRows(db, 'rights', rows)
   const ids = await queryStore(db, 'select id from companies')

@@ -1,8 +1,9 @@
 // Serves from PostgreSQL: a page is a head and a run of segments, over any connection of a pool.
 
-import type { Client, Pool } from 'pg'
+import type { Client, Pool, PoolClient } from 'pg'
 import { createStoreReader, type ReadingAccess, type StoreReader } from '../serving/store-reader.ts'
 import { comparable } from '../sql/dialect.ts'
+import { readStoreId } from '../sql/database.ts'
 import { findNames } from '../sql/find-companies.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/versions.ts'
@@ -12,7 +13,8 @@ import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace } from './citus/gate.ts'
 import type { NodeRole } from './citus/nodes.ts'
 import { withConnection } from './connect.ts'
-import { createSnapshots } from './pool-rows.ts'
+import { distributedDialect } from './dialect.ts'
+import { createSnapshots, rowsOn } from './pool-rows.ts'
 import { createReads } from './reads.ts'
 import type { Rows } from './tables.ts'
 
@@ -38,7 +40,13 @@ export function createReader(
   pool: Pool,
   { storeId, role, openNode, check }: ReaderOptions,
 ): StoreReader {
-  const nodes = role && openNode && createCompanyNodes(pool, openNode)
+  // An address may lead elsewhere from here than from the nodes, and a user may have other rights.
+  const checkNode = async (client: PoolClient) => {
+    await check(client)
+    const own = await readStoreId({ dialect: distributedDialect, rows: rowsOn(client) })
+    if (own !== storeId) throw new Error(`the store there is ${own}`)
+  }
+  const nodes = role && openNode && createCompanyNodes(pool, openNode, checkNode)
   const even = role === undefined ? undefined : createEvenState(pool, role === 'worker')
   const gate = role === undefined ? openGate : createGate(pool)
   const reading = { gate, even, rowsOfCompany: nodes?.rows }

@@ -2,7 +2,7 @@
 // one, which costs more than the read itself. Where companies are is read from the catalog from
 // time to time; one that has moved since is found all the same, by the node that is asked for it.
 
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { withConnection } from '../connect.ts'
 import { rowsIn, rowsOn } from '../pool-rows.ts'
 import type { Rows } from '../tables.ts'
@@ -28,7 +28,7 @@ type ShardRow = [lastHash: number, host: string, port: number, isOwn: boolean]
 /** A node that is reached by a pool of its own. */
 interface Node {
   readonly pool: Pool
-  /** Whether the last try to connect to it has succeeded; until then, it is not used. */
+  /** Whether the last session with it has begun, and can read the store; else it is not used. */
   isReached: boolean
 }
 
@@ -43,8 +43,13 @@ interface Shard {
  *
  * @param pool of the node that is asked for everything else.
  * @param openNode makes the pool of another node.
+ * @param check throws if a session with another node cannot read the same store.
  */
-export function createCompanyNodes(pool: Pool, openNode: (host: string, port: number) => Pool) {
+export function createCompanyNodes(
+  pool: Pool,
+  openNode: (host: string, port: number) => Pool,
+  check: (client: PoolClient) => Promise<void>,
+) {
   const nodes = new Map<string, Node>()
   let shards: readonly Shard[] = []
   let isClosed = false
@@ -68,9 +73,10 @@ export function createCompanyNodes(pool: Pool, openNode: (host: string, port: nu
   /** Connects without a request that would wait for it. */
   async function tryToReach(node: Node): Promise<void> {
     if (node.isReached) return
-    const client = await node.pool.connect().catch(() => undefined)
-    node.isReached = client !== undefined
-    client?.release()
+    node.isReached = await withConnection(node.pool, check).then(
+      () => true,
+      () => false,
+    )
   }
 
   // What cannot be read now is read by Citus, and again after the pause.
@@ -90,7 +96,7 @@ export function createCompanyNodes(pool: Pool, openNode: (host: string, port: nu
           return rowsOn(client)(sql, ...values)
         })
       } catch (error) {
-        node.isReached = isConnected
+        node.isReached &&= isConnected
         throw error
       }
     }) as Rows,
