@@ -45,7 +45,7 @@ export function writeTemporary(file: number, bytes: Buffer): void {
 const bufferBytes = 262_144
 
 /** Bytes of a temporary file, and their place in it. */
-export interface TemporaryPart {
+interface TemporaryPart {
   readonly at: number
   readonly bytes: Buffer
 }

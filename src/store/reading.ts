@@ -50,8 +50,7 @@ export type FoundVersion =
   /** A day or a time, like the moment; undefined if nothing was imported. */
   | { readonly first: string | undefined }
 
-/** A company, as a search finds it. */
-/** Its members are those of the API, in their order. */
+/** A company, as a search finds it; its members are those of the API, in their order. */
 export interface FoundCompany extends NamedCompany {
   readonly name: string | null
 }

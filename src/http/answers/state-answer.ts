@@ -26,7 +26,7 @@ export interface StateAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type ReadyState = Readonly<Awaited<ReturnType<typeof makeReady>>>
+type ReadyState = Readonly<Awaited<ReturnType<typeof makeReady>>>
 
 interface CachedQuestion {
   /** Identifies the request, and the key if the answer depends on it; it begins with the path. */

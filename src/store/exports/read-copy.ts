@@ -21,7 +21,7 @@ export interface CopyRequest {
 }
 
 /** How many records of a company were read, after all of the companies before it. */
-export interface CopyPlace {
+interface CopyPlace {
   readonly companyId: number
   readonly records: number
 }
