@@ -103,15 +103,23 @@ const writeAsync = promisify(write)
 
 /**
  * If several processes write to one pipe, as workers do, POSIX keeps writes of up to this size
- * whole (PIPE_BUF on Linux), and so keeps lines whole. Writes to a file are always whole.
+ * whole (PIPE_BUF on Linux), and so keeps entries whole. Writes to a file are always whole.
  */
-const pipePieceBytes = 4_096
+export const pipePieceBytes = 4_096
 
-/** The bytes to write at once to a pipe: whole lines, unless one is longer than such a piece. */
-function pieceOfPipe(batch: Buffer): Buffer {
+const [lineFeed, blank] = [0x0a, 0x20]
+
+/** Whether an entry ends before a place: in the readable form, its further lines are indented. */
+const isEnd = (batch: Buffer, at: number) => batch[at - 1] === lineFeed && batch[at] !== blank
+
+/** The bytes to write at once to a pipe: whole entries, unless one is longer than such a piece. */
+export function pieceOfPipe(batch: Buffer): Buffer {
   if (batch.length <= pipePieceBytes) return batch
-  const end = batch.lastIndexOf('\n', pipePieceBytes - 1)
-  return batch.subarray(0, (end < 0 ? batch.indexOf('\n') : end) + 1)
+  let end = pipePieceBytes
+  while (end > 0 && !isEnd(batch, end)) end -= 1
+  if (end > 0) return batch.subarray(0, end)
+  for (end = pipePieceBytes; end < batch.length && !isEnd(batch, end);) end += 1
+  return batch.subarray(0, end)
 }
 
 type Output = ReturnType<typeof openOutput>

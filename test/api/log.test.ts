@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
+import { pieceOfPipe, pipePieceBytes } from '../../src/server/line-writer.ts'
 import { lineBytesMax, shortLine } from '../../src/server/log.ts'
 import { keylessLinesMax } from '../../src/http/request-log.ts'
 import { freePort } from '../support/free-port.ts'
@@ -161,8 +162,26 @@ for (const format of ['json', 'text']) {
     const text = readFileSync(file, 'utf8')
     assert.equal(text.match(/\bstatus"?: ?404\b/g)?.length, 50)
     assert.match(text, /\bstopped\b[^\n]*\n$/)
+    // So pieces for a pipe find where an entry ends.
+    assert.doesNotMatch(text, format === 'json' ? /^[^{]/m : /^[^[ ]/m)
   })
 }
+
+test('what is written to a pipe at once is whole entries, in the readable form, too', () => {
+  const further = '    status: 404\n'
+  const entries = Array.from({ length: 99 }, (_, n) => `[12:00] INFO: ${n}\n${further.repeat(n)}`)
+  for (const all of [entries, [`[12:00] INFO: long\n${further.repeat(300)}`, ...entries]]) {
+    const found: string[] = []
+    for (let rest = Buffer.from(all.join('')); rest.length > 0;) {
+      const piece = pieceOfPipe(rest)
+      const own = piece.toString().split(/(?<=\n)(?! )/)
+      assert.ok(piece.length <= pipePieceBytes || own.length === 1, `${piece.length} bytes`)
+      found.push(...own)
+      rest = rest.subarray(piece.length)
+    }
+    assert.deepEqual(found, all)
+  }
+})
 
 test('requests without a key get 100 lines a second of up to 4 KiB; the rest are counted', async (t) => {
   const server = await runServer(t, store.db, ['--metrics-port', '0', '--exports', 'nowhere'])
