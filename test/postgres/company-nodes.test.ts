@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
+import type { Pool } from 'pg'
 import { resources } from '../../src/resources/index.ts'
-import { hashOfId } from '../../src/store/postgres/citus/hash-id.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
+import { createCompanyNodes } from '../../src/store/postgres/citus/company-nodes.ts'
+import { hashOfId } from '../../src/store/postgres/citus/hash-id.ts'
 import { openPool, withSession } from '../../src/store/postgres/connect.ts'
 import { checkSchema } from '../../src/store/postgres/migrate.ts'
 import { createReader } from '../../src/store/postgres/read.ts'
@@ -50,16 +52,6 @@ test('a page is read at the node of its company', { skip }, async (t) => {
   }, 'each worker is read')
 })
 
-// If another node were silent, the command would have to wait for it at its end.
-test('a command connects to no other node', { skip }, async (t) => {
-  const { db, ids } = await makeStore(t)
-  const store = await openStoreReader(storeAt(db))
-  t.after(() => store.close())
-  const [, ...workers] = await nodesOf(testServerUrl())
-  for (const id of ids) await readListing(store, rights, id)
-  for (const url of workers) assert.deepEqual(await runOn({ url }, servingSessions), [])
-})
-
 test('a node that cannot be reached is read by way of another', { skip }, async (t) => {
   const { db, ids } = await makeStore(t)
   const nowhere = await freePort()
@@ -77,6 +69,48 @@ test('a node that has another store, or none, is read by way of another', { skip
     await until(() => tried.length > 1, 'the nodes are known')
     for (const id of [...ids, ...ids]) assert.equal(await nameOfRight(store, id), 'Right')
   }
+})
+
+test('a node whose connections are all busy is asked again', { skip }, async (t) => {
+  const { db, ids } = await makeStore(t)
+  const bounds = { ...patientBounds, pool: 1, waitMs: 500 }
+  const pool = openPool(storeAt(db), patientBounds)
+  const pools: Pool[] = []
+  const checked: unknown[] = []
+  const nodes = createCompanyNodes(
+    pool,
+    (host, port) => {
+      const opened = openPool(urlAt(storeAt(db), host, port), bounds)
+      pools.push(opened)
+      return opened
+    },
+    async (client) => void checked.push(await client.query('select 1')),
+  )
+  t.after(() => Promise.all([nodes.close(), pool.end()]))
+  await until(() => checked.length > 1, 'the nodes are checked')
+  const busy = await Promise.all(pools.map((one) => one.connect()))
+  const ask = (id: number) => nodes.rows('select total from heads where company_id = $1', id)
+  for (const asked of await Promise.allSettled(ids.map(ask))) assert.equal(asked.status, 'rejected')
+  for (const client of busy) client.release()
+  let acquired = 0
+  for (const one of pools) one.on('acquire', () => (acquired += 1))
+  for (const id of ids) assert.deepEqual(await ask(id), [[1]])
+  assert.equal(acquired, ids.length)
+})
+
+// At its end it would wait for one that does not answer, for 30 s.
+test('a command has no session at other nodes', { skip }, async (t) => {
+  const { db, ids } = await makeStore(t)
+  const [, ...workers] = await nodesOf(testServerUrl())
+  const served = async () => {
+    const sessions = workers.map((url) => runOn({ url }, servingSessions))
+    return (await Promise.all(sessions)).flat().length
+  }
+  await until(async () => (await served()) === 0, 'the sessions of other tests have ended')
+  const store = await openStoreReader(storeAt(db))
+  t.after(async () => store.close())
+  for (const id of ids) assert.equal(await nameOfRight(store, id), 'Right')
+  assert.equal(await served(), 0)
 })
 
 /** Opens a reader that looks for other nodes at URLs of the test; also returns those. */

@@ -89,14 +89,15 @@ export function createCompanyNodes(
     rows: (async (sql, ...values) => {
       const node = nodeOf(shards, values[0] as number)
       if (node?.isReached !== true) return rowsIn(pool)(sql, ...values)
-      let isConnected = false
+      const session = { hasBegun: false }
       try {
         return await withConnection(node.pool, (client) => {
-          isConnected = true
+          session.hasBegun = true
           return rowsOn(client)(sql, ...values)
         })
       } catch (error) {
-        node.isReached &&= isConnected
+        // That all connections are busy does not show that no other one could be made.
+        node.isReached &&= session.hasBegun || isFull(node.pool)
         throw error
       }
     }) as Rows,
@@ -107,6 +108,8 @@ export function createCompanyNodes(
     },
   }
 }
+
+const isFull = ({ totalCount, options }: Pool) => totalCount === options.max
 
 /** The node of a company's shard: the first whose last hash is not before that of the company. */
 function nodeOf(shards: readonly Shard[], companyId: number): Node | undefined {
