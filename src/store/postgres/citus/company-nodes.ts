@@ -50,23 +50,24 @@ export function createCompanyNodes(
   openNode: (host: string, port: number) => Pool,
   check: (client: PoolClient) => Promise<void>,
 ) {
-  const nodes = new Map<string, Node>()
+  let nodes: ReadonlyMap<string, Node> = new Map()
   let shards: readonly Shard[] = []
   let isClosed = false
-
-  function nodeAt(host: string, port: number): Node {
-    const name = `${host}:${port}`
-    const node = nodes.get(name) ?? { pool: openNode(host, port), isReached: false }
-    nodes.set(name, node)
-    return node
-  }
 
   async function look(): Promise<void> {
     const rows = await rowsIn(pool)<ShardRow>(shardsSql)
     if (isClosed) return
+    const found = new Map<string, Node>()
     shards = rows.map(([lastHash, host, port, isOwn]) => {
-      return { lastHash, node: isOwn ? undefined : nodeAt(host, port) }
+      if (isOwn) return { lastHash, node: undefined }
+      const name = `${host}:${port}`
+      const known = found.get(name) ?? nodes.get(name)
+      const node = known ?? { pool: openNode(host, port), isReached: false }
+      found.set(name, node)
+      return { lastHash, node }
     })
+    for (const [name, left] of nodes) if (!found.has(name)) void left.pool.end()
+    nodes = found
     await Promise.all([...nodes.values()].map(tryToReach))
   }
 
