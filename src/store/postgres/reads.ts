@@ -88,6 +88,10 @@ const headInRegistrySql = (hasTexts: boolean) => `
   left join imports i on i.version = h.version
   ${hasTexts ? `cross join lateral (select ${isWhole}) w (is_whole)` : ''}`
 
+// Made once: a text that is made anew for each page would have to be hashed to find its name.
+const registryAndHeadSql = headInRegistrySql(false)
+const registryHeadAndTextsSql = headInRegistrySql(true)
+
 type HeadInRegistryRow = [
   ...RegistryRow,
   version: number | null,
@@ -115,7 +119,7 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
   const rows = rowsIn(pool)
   const rowsOfCompany = reading.rowsOfCompany ?? rows
   const versions = createVersionReads(rows)
-  const headAlone = readHeadAlone(rows, rowsOfCompany, even)
+  const headAlone = even && readHeadAlone(rows, rowsOfCompany, even)
   const headInRegistry = readHeadInRegistry(rowsOfCompany, versions.note)
   const listings = listingReads(rowsOfCompany)
   const at = <T>(company: number, work: () => Awaitable<T>) =>
@@ -137,7 +141,7 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
     },
     headIn: (...asked) =>
       at(asked[1], async () => {
-        const alone = await headAlone(...asked)
+        const alone = await headAlone?.(...asked)
         if (alone !== undefined) return alone
         const found = await headInRegistry(...asked)
         even?.learn(found.registry)
@@ -156,13 +160,17 @@ const shownSql = `
   case when current_setting('in_hot_standby', true) = 'off'
     then pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text end`
 
+const ownShownSql = `select ${shownSql}`
+const shownHeadSql = headSql({ texts: shownSql, join: '' })
+const shownHeadAndTextsSql = headSql({ texts: `${shownSql}, ${heldByHead.texts}`, join: '' })
+
 type ShownHead = readonly [...HeadColumns, shown: string | null, texts?: Uint8Array | null]
 
 /** How many are kept of what nodes have shown; each node needs one. */
 const shownMax = 1_000
 
 /** Reads a head, if all nodes still show the state of the registry that is known. */
-function readHeadAlone(rows: Rows, rowsOfCompany: Rows, even: EvenState | undefined) {
+function readHeadAlone(rows: Rows, rowsOfCompany: Rows, even: EvenState) {
   const shown = createLru<string, RegistryState>(shownMax)
 
   /** @param company the one whose node has shown it; undefined for the session's own node. */
@@ -177,11 +185,10 @@ function readHeadAlone(rows: Rows, rowsOfCompany: Rows, even: EvenState | undefi
   return async (
     ...[listing, companyId, version, wanted]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry | undefined> => {
-    const known = even?.known()
+    const known = even.known()
     if (known === undefined || known.version === 0) return undefined
     const most = comparable(Math.min(version ?? known.version, known.version))
-    const texts = wanted > 0 ? `${shownSql}, ${heldByHead.texts}` : shownSql
-    const sql = headSql({ texts, join: '' })
+    const sql = wanted > 0 ? shownHeadAndTextsSql : shownHeadSql
     const [row] = await rowsOfCompany<ShownHead>(sql, companyId, listing, most)
     if (row !== undefined) {
       const [, , , , , , mark, held] = row
@@ -190,7 +197,7 @@ function readHeadAlone(rows: Rows, rowsOfCompany: Rows, even: EvenState | undefi
     }
     // A prune may have reached the company's node alone.
     if (version !== undefined) return undefined
-    const [[own] = [null]] = await rows<[mark: string | null]>(`select ${shownSql}`)
+    const [[own] = [null]] = await rows<[mark: string | null]>(ownShownSql)
     return (await shows(known, own)) ? { registry: known, head: undefined } : undefined
   }
 }
@@ -202,7 +209,7 @@ function readHeadInRegistry(rows: Rows, note: ReturnType<typeof createVersionRea
   ): Promise<HeadInRegistry> => {
     const most = comparable(version ?? Number.MAX_SAFE_INTEGER)
     const asked = [companyId, listing, most, ...(wanted === 0 ? [] : [wanted])]
-    const sql = headInRegistrySql(wanted > 0)
+    const sql = wanted > 0 ? registryHeadAndTextsSql : registryAndHeadSql
     const [row] = await rows<HeadInRegistryRow>(sql, ...asked)
     if (row === undefined) throw new Error('the store has lost its row of the table store')
     const [earliest, last, lastLineage, lastCommittedAt, found, ...more] = row
