@@ -67,7 +67,7 @@ test('a limit for idle sessions, meant for others, ends none of ours', async (t)
   const url = testServerUrl('-c idle_session_timeout=1s')
   const session = await sessionFor(t, url)
   const pool = poolFor(t, url)
-  const rows = rowsIn(pool)
+  const rows = rowsIn(pool, 'once')
   await rows('select 1')
   await sleep(2_000)
   assert.equal((await session.query('select 1')).rowCount, 1)
@@ -116,7 +116,7 @@ test('a session that is ended in the packet that begins it is an error', async (
   const url = await startEndingServer(t)
   await assert.rejects(openSession(url), /terminat|not queryable/i)
   const pool = poolFor(t, url)
-  await assert.rejects(rowsIn(pool)('select 1'), /terminat|not queryable/i)
+  await assert.rejects(rowsIn(pool, 'once')('select 1'), /terminat|not queryable/i)
 })
 
 test('a pooler without sessions, and a certificate for another name, are reported', () => {
@@ -171,7 +171,7 @@ test('a statement that fails leaves its session to the next one, in any language
   const url = new URL(testServerUrl())
   url.port = new URL(await startTranslation(t)).port
   const pool = poolFor(t, url.href, { statementMs: 200 })
-  const rows = rowsIn(pool)
+  const rows = rowsIn(pool, 'once')
   const pidOf = async () => (await rows<[number]>('select pg_backend_pid()'))[0]?.[0]
   const first = await pidOf()
   await assert.rejects(rows('select pg_sleep(10)'), /statement timeout/)
@@ -188,5 +188,5 @@ test('a session that is lost while a request reads says why, and is replaced', a
     async () => snapshots.inSnapshot(async (snapshot) => snapshot.rows(endItself)),
     /terminating connection due to administrator command/,
   )
-  assert.deepEqual(await rowsIn(pool)<[number]>('select 7'), [[7]])
+  assert.deepEqual(await rowsIn(pool, 'once')<[number]>('select 7'), [[7]])
 })

@@ -10,6 +10,7 @@ import { firstSegment } from '../../src/store/listing/directory.ts'
 import { readChanges } from '../../src/store/changes/read-changes.ts'
 import { openGate } from '../../src/store/postgres/citus/gate.ts'
 import { createSnapshots } from '../../src/store/postgres/pool-rows.ts'
+import { rowsIn } from '../../src/store/postgres/pool-rows.ts'
 import { createReads } from '../../src/store/postgres/reads.ts'
 import { readCompany } from '../../src/store/serving/company.ts'
 import { createListingReader } from '../../src/store/serving/listings.ts'
@@ -29,7 +30,7 @@ test('a company that is pruned meanwhile is told as pruned, not as empty', here,
     await importRows(db, 'employees', [{ id: 1, company_id: 7, name }])
   }
   const pool = poolFor(t, storeAt(db))
-  const reads = createReads(pool, { gate: openGate, even: undefined })
+  const reads = createReads(rowsIn(pool, 'once'), openGate)
   const { ofVersions } = createSnapshots(pool, reads, undefined)
   const rows: Snapshot['rows'] = async (sql, ...values) => {
     if (sql.includes('from heads')) await prune(db)
@@ -48,7 +49,7 @@ const idsFrom = (first: number, count: number) => Array.from({ length: count }, 
 
 function readOver(t: TestContext, db: string) {
   const pool = poolFor(t, storeAt(db))
-  const reader = createListingReader(createReads(pool, { gate: openGate, even: undefined }))
+  const reader = createListingReader(createReads(rowsIn(pool, 'once'), openGate))
   let statements = 0
   pool.on('acquire', () => (statements += 1))
   /** The ids of the first 100 rights of company 7, and how many statements have read them. */
@@ -143,7 +144,7 @@ test('a company that often changes is read without its former states', here, asy
     await importRows(db, 'rights', [{ id: 1, company_id: 7, name: `Right ${n}` }])
   }
   const pool = poolFor(t, storeAt(db))
-  const reads = createReads(pool, { gate: openGate, even: undefined })
+  const reads = createReads(rowsIn(pool, 'once'), openGate)
   const { ofVersions } = createSnapshots(pool, reads, undefined)
   const asked = { companyId: 7, version: undefined, resources }
   const { tables } = ofVersions
@@ -218,7 +219,7 @@ test('heads are sought by company, even if a listing is new', here, async (t) =>
   await pool.query('analyze')
   const rows = idsFrom(1_001, 1_000).map((id) => ({ id, company_id: id, name: 'x' }))
   await importRows(db, 'rights', rows)
-  const reads = createReads(pool, { gate: openGate, even: undefined })
+  const reads = createReads(rowsIn(pool, 'once'), openGate)
   const { tables } = createSnapshots(pool, reads, undefined).ofVersions
   const searches = `
     select idx_scan from pg_stat_user_indexes where indexrelid = 'heads_by_version'::regclass`

@@ -12,7 +12,6 @@ import {
 import { OperatorError } from '../../config/operator-error.ts'
 import type { LockWait } from '../work-watch.ts'
 import { binaryParser, createClient } from './binary.ts'
-import type { PlanCacheMode } from './citus/nodes.ts'
 import { describeUrl, parseUrl, refusedByDriver, schemaIn } from './url.ts'
 import { aroundQueries, watchLocks } from './watch-locks.ts'
 
@@ -28,6 +27,9 @@ export interface ServingBounds {
 
 /** Limits of a command that reads: no client waits for it, and its server may be far away. */
 export const commandBounds: ServingBounds = { pool: 10, statementMs: 300_000, waitMs: 30_000 }
+
+/** How a session plans a statement that it repeats, as PostgreSQL names it. */
+export type PlanCacheMode = 'auto' | 'force_generic_plan'
 
 /** Settings of a session, as for `set`. */
 export type SessionSettings = Readonly<Record<string, string | number>>

@@ -11,11 +11,12 @@ import { readStoreId, readValue } from '../sql/database.ts'
 import { refuseBehind } from '../withholding/list/agreement.ts'
 import type { ListPlace } from '../withholding/list/list.ts'
 import { type Compacted, createWriter, type StoreWriter, type WritingAccess } from '../writing.ts'
-import { findNodeRole, findPlanCacheMode, workerRefusal } from './citus/nodes.ts'
+import { findNodeRole, workerRefusal } from './citus/nodes.ts'
 import {
   commandBounds,
   openPool,
   openSessions,
+  type PlanCacheMode,
   type ServingBounds,
   withConnection,
   withSession,
@@ -48,14 +49,15 @@ export async function openForReading(
       await checkSchema(client, db)
       const registry = registryOf(client, db)
       await refuseBehind(registry, list, describeUrl(db))
-      const storeId = await readStoreId(registry)
-      const role = await findNodeRole(client)
-      return { storeId, role, plans: await findPlanCacheMode(client, role) }
+      return { storeId: await readStoreId(registry), role: await findNodeRole(client) }
     }
-    const { storeId, role, plans } = await withSession(db, begin, {}, wait)
-    const open = (at: string) => openPool(at, bounds ?? commandBounds, plans, wait)
-    const openNode = (host: string, port: number) => open(urlAt(db, host, port))
-    return createReader(open(db), {
+    const { storeId, role } = await withSession(db, begin, {}, wait)
+    // Each statement has one good plan, an index seek; but Citus finds nodes by the values.
+    const open = (at: string, plans: PlanCacheMode) =>
+      openPool(at, bounds ?? commandBounds, plans, wait)
+    const openNode = (host: string, port: number) =>
+      open(urlAt(db, host, port), 'force_generic_plan')
+    return createReader(open(db, role === undefined ? 'force_generic_plan' : 'auto'), {
       storeId,
       role,
       openNode: bounds && openNode,

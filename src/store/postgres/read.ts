@@ -11,10 +11,10 @@ import { type KeyColumns, keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { createCompanyNodes } from './citus/company-nodes.ts'
 import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace } from './citus/gate.ts'
-import type { NodeRole } from './citus/nodes.ts'
+import { type NodeRole, preparingOf } from './citus/nodes.ts'
 import { withConnection } from './connect.ts'
 import { distributedDialect } from './dialect.ts'
-import { createSnapshots, rowsOn } from './pool-rows.ts'
+import { createSnapshots, rowsIn, rowsOn } from './pool-rows.ts'
 import { createReads } from './reads.ts'
 import type { Rows } from './tables.ts'
 
@@ -43,22 +43,27 @@ export function createReader(
   // An address may lead elsewhere from here than from the nodes, and a user may have other rights.
   const checkNode = async (client: PoolClient) => {
     await check(client)
-    const own = await readStoreId({ dialect: distributedDialect, rows: rowsOn(client) })
+    const own = await readStoreId({ dialect: distributedDialect, rows: rowsOn(client, 'always') })
     if (own !== storeId) throw new Error(`the store there is ${own}`)
   }
   const nodes = role && openNode && createCompanyNodes(pool, openNode, checkNode)
   const even = role === undefined ? undefined : createEvenState(pool, role === 'worker')
   const gate = role === undefined ? openGate : createGate(pool)
-  const reading = { gate, even, rowsOfCompany: nodes?.rows }
-  const reads = createReads(pool, reading)
-  const { inSnapshot, acrossNodes, ofVersions } = createSnapshots(pool, reads, even)
+  const rows = rowsIn(pool, preparingOf(role !== undefined))
+  const reads = createReads(rows, gate, nodes?.rowsOfCompany)
+  const { inSnapshot, acrossNodes, ofVersions, ofCompany } = createSnapshots(
+    pool,
+    reads,
+    even,
+    nodes?.rowsAt,
+  )
   const access: ReadingAccess = {
     reads,
     inRegistry: inSnapshot,
     inCompanies: (companyId, work) =>
       gate(companyId === undefined ? undefined : companyPlace(companyId), () => acrossNodes(work)),
     inVersions: (companyId, work) =>
-      gate(companyPlace(companyId), async () => reads.now(() => work(ofVersions))),
+      gate(companyPlace(companyId), async () => reads.now(() => work(ofCompany(companyId)))),
     fresh: () => ofVersions,
   }
   const firstOf = async <Row extends readonly unknown[]>(...asked: Parameters<Rows>) =>

@@ -1,37 +1,15 @@
 // The reads of listings that serve requests from PostgreSQL: one statement reads a head with its
 // first segment and the state of the registry, another one reads further texts. Segments never
 // change, so no transaction is needed.
-//
-// Citus takes four times as long to plan such a statement as one on a single table. So where all
-// nodes are known to show one state of the registry, the head is read alone, with what tells
-// whether this is still the state.
 
-import type { Pool } from 'pg'
 import type { Awaitable } from '../awaitable.ts'
 import { MissingSegmentError } from '../listing/tables.ts'
-import type { RegistryState } from '../reading.ts'
 import type { HeadInRegistry, ServingReads } from '../serving/reads.ts'
-import {
-  createVersionReads,
-  readRegistry,
-  registryStateOf,
-  type RegistryRow,
-} from '../sql/versions.ts'
-import { type EvenState, isSame } from './citus/even.ts'
+import { createVersionReads, registryStateOf, type RegistryRow } from '../sql/versions.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
-import { rowsIn } from './pool-rows.ts'
-import {
-  firstTexts,
-  type HeadColumns,
-  headOf,
-  headSql,
-  heldByHead,
-  ofHolder,
-} from '../sql/head-tables.ts'
+import { firstTexts, ofHolder } from '../sql/head-tables.ts'
 import { comparable } from '../sql/dialect.ts'
-import { createLru } from '../caching.ts'
 import { freeRows } from './binary.ts'
-import { distributedDialect } from './dialect.ts'
 import { listingReads, type Rows } from './tables.ts'
 
 /** How often a listing is read again whose segments were pruned after its head was read. */
@@ -105,21 +83,12 @@ type HeadInRegistryRow = [
   texts?: Uint8Array | null,
 ]
 
-/** How the nodes of a store that Citus has distributed are read. */
-export interface DistributedReading {
-  readonly gate: Gate
-  /** Undefined for a store that is not distributed. */
-  readonly even: EvenState | undefined
-  /** Runs a statement about the company that is its first value; by default, as any other. */
-  readonly rowsOfCompany?: Rows | undefined
-}
-
-export function createReads(pool: Pool, reading: DistributedReading): ServingReads {
-  const { gate, even } = reading
-  const rows = rowsIn(pool)
-  const rowsOfCompany = reading.rowsOfCompany ?? rows
+/**
+ * @param rows runs statements.
+ * @param rowsOfCompany runs a statement about the company that is its first value.
+ */
+export function createReads(rows: Rows, gate: Gate, rowsOfCompany = rows): ServingReads {
   const versions = createVersionReads(rows)
-  const headAlone = even && readHeadAlone(rows, rowsOfCompany, even)
   const headInRegistry = readHeadInRegistry(rowsOfCompany, versions.note)
   const listings = listingReads(rowsOfCompany)
   const at = <T>(company: number, work: () => Awaitable<T>) =>
@@ -139,66 +108,8 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
         }
       }
     },
-    headIn: (...asked) =>
-      at(asked[1], async () => {
-        const alone = await headAlone?.(...asked)
-        if (alone !== undefined) return alone
-        const found = await headInRegistry(...asked)
-        even?.learn(found.registry)
-        return found
-      }),
+    headIn: (...asked) => at(asked[1], () => headInRegistry(...asked)),
     knownSince: (...asked) => at(asked[0], () => versions.knownSince(...asked)),
-  }
-}
-
-/**
- * Which transactions a node shows, and which node it is since when; as long as both are the same,
- * so is the state of the registry. Null on a standby, whose snapshots do not list all transactions.
- * (Citus keeps no plan of a statement with a volatile function, such as `pg_is_in_recovery`.)
- */
-const shownSql = `
-  case when current_setting('in_hot_standby', true) = 'off'
-    then pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text end`
-
-const ownShownSql = `select ${shownSql}`
-const shownHeadSql = headSql({ texts: shownSql, join: '' })
-const shownHeadAndTextsSql = headSql({ texts: `${shownSql}, ${heldByHead.texts}`, join: '' })
-
-type ShownHead = readonly [...HeadColumns, shown: string | null, texts?: Uint8Array | null]
-
-/** How many are kept of what nodes have shown; each node needs one. */
-const shownMax = 1_000
-
-/** Reads a head, if all nodes still show the state of the registry that is known. */
-function readHeadAlone(rows: Rows, rowsOfCompany: Rows, even: EvenState) {
-  const shown = createLru<string, RegistryState>(shownMax)
-
-  /** @param company the one whose node has shown it; undefined for the session's own node. */
-  async function shows(state: RegistryState, mark: string | null | undefined, company?: number) {
-    if (mark && shown.get(mark) === state) return true
-    const read = await readRegistry({ dialect: distributedDialect, rows }, company)
-    if (!isSame(read, state)) return false
-    if (mark) shown.set(mark, state)
-    return true
-  }
-
-  return async (
-    ...[listing, companyId, version, wanted]: Parameters<ServingReads['headIn']>
-  ): Promise<HeadInRegistry | undefined> => {
-    const known = even.known()
-    if (known === undefined || known.version === 0) return undefined
-    const most = comparable(Math.min(version ?? known.version, known.version))
-    const sql = wanted > 0 ? shownHeadAndTextsSql : shownHeadSql
-    const [row] = await rowsOfCompany<ShownHead>(sql, companyId, listing, most)
-    if (row !== undefined) {
-      const [, , , , , , mark, held] = row
-      if (!(await shows(known, mark, companyId))) return undefined
-      return { registry: known, head: headOf(row), first: firstTexts(held) }
-    }
-    // A prune may have reached the company's node alone.
-    if (version !== undefined) return undefined
-    const [[own] = [null]] = await rows<[mark: string | null]>(ownShownSql)
-    return (await shows(known, own)) ? { registry: known, head: undefined } : undefined
   }
 }
 

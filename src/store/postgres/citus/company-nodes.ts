@@ -1,29 +1,16 @@
-// Reads about one company at the node of Citus that holds it. Any other node would have to ask that
-// one, which costs more than the read itself. Where companies are is read from the catalog from
-// time to time; one that has moved since is found all the same, by the node that is asked for it.
+// Reads about one company at the node of Citus that holds it, from its shard. Where shards are is
+// read from the catalog from time to time. Companies of one that has moved since, or whose node
+// cannot be reached, are read by way of Citus.
 
-import type { Pool, PoolClient } from 'pg'
+import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { withConnection } from '../connect.ts'
 import { rowsIn, rowsOn } from '../pool-rows.ts'
 import type { Rows } from '../tables.ts'
-import { hashOfId } from './hash-id.ts'
+import { preparingOf } from './nodes.ts'
+import { readShards, type RowOfShard, rowsOfShard, type Shard, shardOf } from './shards.ts'
 
 /** How often the catalog is read. */
 const pauseMs = 30_000
-
-// Each shard holds the companies whose hashes are up to its last one. On a standby, which other
-// nodes would be standbys is not known.
-const shardsSql = `
-  select s.shardmaxvalue::integer, n.nodename, n.nodeport,
-    n.groupid = (select groupid from pg_dist_local_group)
-  from pg_dist_shard s
-  join pg_dist_placement p using (shardid)
-  join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
-  where s.logicalrelid = 'company_states'::regclass and not pg_is_in_recovery()
-    and n.isactive and n.hasmetadata and n.metadatasynced
-  order by 1`
-
-type ShardRow = [lastHash: number, host: string, port: number, isOwn: boolean]
 
 /** A node that is reached by a pool of its own. */
 interface Node {
@@ -32,11 +19,8 @@ interface Node {
   isReached: boolean
 }
 
-/** Which companies are where; undefined stands for the node whose pool it is. */
-interface Shard {
-  readonly lastHash: number
-  readonly node: Node | undefined
-}
+/** A shard, and its node; undefined stands for the node whose pool it is. */
+type PlacedShard = Pick<Shard, 'lastHash' | 'sqlOf'> & { readonly node: Node | undefined }
 
 /**
  * Begins to find out where companies are.
@@ -50,34 +34,26 @@ export function createCompanyNodes(
   openNode: (host: string, port: number) => Pool,
   check: (client: PoolClient) => Promise<void>,
 ) {
+  const throughCitus = rowsIn(pool, preparingOf(true))
   let nodes: ReadonlyMap<string, Node> = new Map()
-  let shards: readonly Shard[] = []
+  let shards: readonly PlacedShard[] = []
   let isClosed = false
 
   async function look(): Promise<void> {
-    const rows = await rowsIn(pool)<ShardRow>(shardsSql)
+    const read = await readShards(throughCitus)
     if (isClosed) return
     const found = new Map<string, Node>()
-    shards = rows.map(([lastHash, host, port, isOwn]) => {
-      if (isOwn) return { lastHash, node: undefined }
+    shards = read.map(({ lastHash, host, port, isOwn, sqlOf }) => {
+      if (isOwn) return { lastHash, sqlOf, node: undefined }
       const name = `${host}:${port}`
       const known = found.get(name) ?? nodes.get(name)
       const node = known ?? { pool: openNode(host, port), isReached: false }
       found.set(name, node)
-      return { lastHash, node }
+      return { lastHash, sqlOf, node }
     })
     for (const [name, left] of nodes) if (!found.has(name)) void left.pool.end()
     nodes = found
-    await Promise.all([...nodes.values()].map(tryToReach))
-  }
-
-  /** Connects without a request that would wait for it. */
-  async function tryToReach(node: Node): Promise<void> {
-    if (node.isReached) return
-    node.isReached = await withConnection(node.pool, check).then(
-      () => true,
-      () => false,
-    )
+    await Promise.all([...nodes.values()].map((node) => tryToReach(node, check)))
   }
 
   // What cannot be read now is read by Citus, and again after the pause.
@@ -85,23 +61,18 @@ export function createCompanyNodes(
   const timer = setInterval(lookOnce, pauseMs).unref()
   lookOnce()
 
+  const rowsAt = (companyId: number): Rows =>
+    (async (...asked) => {
+      const shard = shardOf(shards, companyId)
+      const found = shard && (await readShard(pool, shard, ...asked))
+      return found ?? throughCitus(...asked)
+    }) as Rows
+
   return {
+    /** Runs statements about a company. */
+    rowsAt,
     /** Runs a statement about the company that is its first value. */
-    rows: (async (sql, ...values) => {
-      const node = nodeOf(shards, values[0] as number)
-      if (node?.isReached !== true) return rowsIn(pool)(sql, ...values)
-      const session = { hasBegun: false }
-      try {
-        return await withConnection(node.pool, (client) => {
-          session.hasBegun = true
-          return rowsOn(client)(sql, ...values)
-        })
-      } catch (error) {
-        // That all connections are busy does not show that no other one could be made.
-        node.isReached &&= session.hasBegun || isFull(node.pool)
-        throw error
-      }
-    }) as Rows,
+    rowsOfCompany: ((sql, ...values) => rowsAt(values[0] as number)(sql, ...values)) as Rows,
     async close(): Promise<void> {
       isClosed = true
       clearInterval(timer)
@@ -110,16 +81,38 @@ export function createCompanyNodes(
   }
 }
 
+/** Connects without a request that would wait for it. */
+async function tryToReach(node: Node, check: (client: PoolClient) => Promise<void>): Promise<void> {
+  if (node.isReached) return
+  node.isReached = await withConnection(node.pool, check).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The rows of a statement about a company; undefined if they cannot be read from its shard. */
+async function readShard(
+  own: Pool,
+  { node, sqlOf }: PlacedShard,
+  ...[sql, ...values]: Parameters<Rows>
+): Promise<readonly unknown[][] | undefined> {
+  if (node?.isReached === false) return undefined
+  const session = { hasBegun: false }
+  try {
+    const rows = await withConnection(node?.pool ?? own, (client) => {
+      session.hasBegun = true
+      return rowsOn(client, 'once')<RowOfShard>(sqlOf(sql), ...values)
+    })
+    return rowsOfShard(rows)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    // That all connections are busy does not show that no other one could be made.
+    if (node !== undefined) node.isReached &&= session.hasBegun || isFull(node.pool)
+    throw error
+  }
+}
+
 const isFull = ({ totalCount, options }: Pool) => totalCount === options.max
 
-/** The node of a company's shard: the first whose last hash is not before that of the company. */
-function nodeOf(shards: readonly Shard[], companyId: number): Node | undefined {
-  const hash = hashOfId(companyId)
-  let [first, end] = [0, shards.length]
-  while (first < end) {
-    const middle = (first + end) >> 1
-    if ((shards[middle]?.lastHash ?? 0) < hash) first = middle + 1
-    else end = middle
-  }
-  return shards[first]?.node
-}
+/** Whether a table is not there. */
+const isMissing = (error: unknown) => error instanceof DatabaseError && error.code === '42P01'

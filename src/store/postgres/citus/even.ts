@@ -1,4 +1,4 @@
-// The last state of the registry that all nodes of Citus show. A commit reaches the coordinator
+// Reads of several nodes of Citus, in one state of the registry. A commit reaches the coordinator
 // first, then the nodes one after another: a version that all of them have is complete.
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import type { RegistryState } from '../../reading.ts'
 import { readRegistry } from '../../sql/versions.ts'
 import { distributedDialect } from '../dialect.ts'
 import { rowsIn } from '../pool-rows.ts'
+import { preparingOf } from './nodes.ts'
 
 /** How long a search waits until a commit has reached all nodes; usually it takes milliseconds. */
 const unevenMsMax = 1_000
@@ -16,9 +17,6 @@ const pauseMs = 10
 const uneven =
   `the nodes of Citus have shown different versions for ${unevenMsMax} ms, or one of them does ` +
   'not answer; start it, or wait a minute until Citus has ended a commit, and try again'
-
-/** The pause after a check that has found the nodes uneven, or one of them lost. */
-const restMs = 200
 
 const versionsSql = `
   select coalesce(bool_and(success and result = $1), false)
@@ -42,10 +40,10 @@ export type EvenState = ReturnType<typeof createEvenState>
  * @param isWorker whether the pool's sessions are on a worker.
  */
 export function createEvenState(pool: Pool, isWorker: boolean) {
-  const rows = rowsIn(pool)
+  const rows = rowsIn(pool, preparingOf(true))
+  /** The last state that all nodes have been seen to show. */
   let known: RegistryState | undefined
   let looking: Promise<void> | undefined
-  let nextLookAt = 0
 
   const readState = (company?: number) =>
     readRegistry({ rows, dialect: distributedDialect }, company)
@@ -54,7 +52,6 @@ export function createEvenState(pool: Pool, isWorker: boolean) {
     const state = await readState()
     const [found] = await rows<[boolean]>(versionsSql, String(state.version))
     if (found?.[0] === true) known = state
-    else nextLookAt = performance.now() + restMs
   }
 
   const lookOnce = () => (looking ??= look().finally(() => (looking = undefined)))
@@ -72,14 +69,6 @@ export function createEvenState(pool: Pool, isWorker: boolean) {
   }
 
   return {
-    /** The last state that all nodes have been seen to show; undefined before the first. */
-    known: () => known,
-    /** Asks the nodes if the state differs from the known one, without waiting for the answer. */
-    learn(state: RegistryState): void {
-      if (looking !== undefined || performance.now() < nextLookAt) return
-      if (known !== undefined && isSame(known, state)) return
-      lookOnce().catch(() => (nextLookAt = performance.now() + restMs))
-    },
     /**
      * Does work that reads several nodes, in one state of all of them.
      *
@@ -100,7 +89,7 @@ export function createEvenState(pool: Pool, isWorker: boolean) {
 }
 
 /** Whether a state of the registry is the same as another one. */
-export function isSame(one: RegistryState, other: RegistryState): boolean {
+function isSame(one: RegistryState, other: RegistryState): boolean {
   return (
     one.version === other.version &&
     one.lineage === other.lineage &&

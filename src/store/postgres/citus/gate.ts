@@ -3,6 +3,7 @@
 
 import type { Pool } from 'pg'
 import { rowsIn } from '../pool-rows.ts'
+import { preparingOf } from './nodes.ts'
 
 /** A value of a table's distribution column: it determines on which node the row is. */
 export interface Place {
@@ -32,7 +33,7 @@ const nodeSql = `
   where p.shardid = get_shard_id_for_distribution_column($1::text::regclass, $2::text)`
 
 export function createGate(pool: Pool): Gate {
-  const rows = rowsIn(pool)
+  const rows = rowsIn(pool, preparingOf(true))
   /**
    * The nodes for which a statement has timed out, and none has succeeded since; each with the
    * moment from which a statement tries it again, or Infinity while one is trying.

@@ -3,6 +3,7 @@
 
 import type { Client } from 'pg'
 import { OperatorError } from '../../../config/operator-error.ts'
+import type { Preparing } from '../pool-rows.ts'
 import { ownSchema } from '../schema.ts'
 import { describeUrl } from '../url.ts'
 
@@ -39,28 +40,13 @@ export async function findNodeRole(client: Client): Promise<NodeRole | undefined
   return citus.isOnWorker ? 'worker' : 'coordinator'
 }
 
-/** How a session plans a statement that it repeats, as PostgreSQL names it. */
-export type PlanCacheMode = 'auto' | 'force_custom_plan' | 'force_generic_plan'
-
-// Since 13.2.1, sessions keep a plan of each execution on tables of their own node, 50 kB of it,
-// until they end (https://github.com/citusdata/citus/pull/8824).
-const keepsAllPlansSql = `
-  select coalesce(string_to_array(number, '.')::integer[] >= '{13,2,1}', true)
-  from substring(citus_version() from '\\d+\\.\\d+\\.\\d+') number`
-
 /**
- * How the sessions of a server plan statements: each has one good plan, an index seek, so there is
- * no need to plan it again. Citus can reuse plans only of statements on one table, which `auto`
- * leaves to it.
+ * How statements are prepared. Since 13.2.1, Citus keeps a plan of each execution of a statement
+ * that is prepared once, 50 kB of it, until the session ends
+ * (https://github.com/citusdata/citus/pull/8824).
  */
-export async function findPlanCacheMode(
-  client: Client,
-  role: NodeRole | undefined,
-): Promise<PlanCacheMode> {
-  if (role === undefined) return 'force_generic_plan'
-  const { rows } = await client.query<[boolean]>({ text: keepsAllPlansSql, rowMode: 'array' })
-  return rows[0]?.[0] === false ? 'auto' : 'force_custom_plan'
-}
+export const preparingOf = (isDistributed: boolean): Preparing =>
+  isDistributed ? 'always' : 'once'
 
 /** Servers and commands that read may use any node of Citus, but only its coordinator writes. */
 export function workerRefusal(db: string): OperatorError {
