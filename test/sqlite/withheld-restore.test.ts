@@ -22,6 +22,7 @@ import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, dossier, runDossier, startDossier } from '../support/run-dossier.ts'
 import { identifier, person } from '../support/withheld.ts'
+import { changeStore } from '../support/store-state.ts'
 import { lift, withhold } from '../support/write-store.ts'
 
 const rows = [
@@ -132,6 +133,21 @@ test('a store without its list, or with an earlier one, is neither served nor wr
   writeFileSync(elsewhere, both)
   const named = await runCommand(folder, ['withhold', 'list', '--db', db, '--withheld', elsewhere])
   assert.match(named.out, /erase employees by identifier[^]*lifts 1/)
+})
+
+test('a store that withholds is not replaced while its list is missing or outdated (13)', async (t) => {
+  const { folder, db, copy, list } = await makeStores(t)
+  const first = readFileSync(list)
+  await withhold(db, 'erase', { resource: 'employees', id: 2 })
+  const restore = () => runCommand(folder, `restore ${copy} --db ${db} --yes`)
+  writeFileSync(list, first)
+  checkExit(await restore(), 1, /is not the list .* or is an earlier state of it/)
+  rmSync(list)
+  checkExit(await restore(), 1, /registry-withheld\.ndjson, the list [^;]* is missing/)
+  assert.equal(records(db), 0)
+  // A damaged store cannot tell what it withholds, and does not stand in the way of a copy.
+  changeStore(db, 'drop table store')
+  await mustRun(folder, `restore ${copy} --db ${db} --yes`)
 })
 
 test('a line that a kill has cut off is not part of the list', async (t) => {

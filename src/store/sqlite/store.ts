@@ -13,7 +13,7 @@ import {
   type StoreInspector,
   type Verification,
 } from '../inspecting.ts'
-import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
+import { type ImportConnection, readStoreId, type RegistryDatabase } from '../sql/database.ts'
 import { lookup, onlyText } from '../sql/dialect.ts'
 import { compareWithList, compareWithNew } from '../withholding/list/agreement.ts'
 import type { ListPlace } from '../withholding/list/list.ts'
@@ -139,14 +139,20 @@ function changedMeanwhile({ name }: ListPlace): OperatorError {
 
 /**
  * Makes the last check of a copy. It throws an OperatorError if something was withheld since the
- * copy was brought up to the list, or if the replaced store has got versions that nobody knew of
- * who agreed to what would be lost.
+ * copy was brought up to the list, if the list lacks what the replaced store withholds, or if that
+ * store has got versions that nobody knew of who agreed to what would be lost.
  */
 function checkOf(copy: DatabaseSync, list: ListPlace, { lostMax }: RestoreWatch) {
   return async (replaced?: DatabaseSync): Promise<void> => {
-    const { behind } = await compareWithList(registryOf(copy), list)
+    const { behind, registry } = await compareWithList(registryOf(copy), list)
     if (behind > 0) throw changedMeanwhile(list)
     if (replaced === undefined) return
+    const store = registryOf(replaced)
+    const isSame = (await readStoreId(store).catch(() => undefined)) === registry
+    // A copy from before the first order would agree without any list.
+    await compareWithList(store, list).catch((error: unknown) => {
+      if (isSame && error instanceof OperatorError) throw error
+    })
     const own = await lineagesIn(replaced).catch(() => [])
     const { lost } = relate(own, await lineagesIn(copy))
     if (lost <= lostMax) return
