@@ -24,7 +24,7 @@ import { backUp } from './backup.ts'
 import { compact } from './compact.ts'
 import { registryOf } from './database.ts'
 import { isDamaged, isUnreadable, storeError } from './errors.ts'
-import { openForInspecting, openForWriting } from './open.ts'
+import { openForInspecting, openForWriting, requireFolder } from './open.ts'
 import { restore } from './restore.ts'
 import { writerOf } from './tables.ts'
 import { beginWriting, commit, untilFree } from './transaction.ts'
@@ -84,6 +84,7 @@ export async function restoreFile(
   { list, resources }: WithholdingPlace,
   watch: RestoreWatch,
 ): Promise<string | undefined> {
+  requireFolder(db)
   using _log = watchLog(copy)
   using source = openCopy(copy)
   const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
@@ -168,7 +169,7 @@ function openCopy(copy: string): DatabaseSync {
     return openForInspecting(copy)
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    if (/is not a Dossier store/.test(error.message)) {
+    if (/ is (?:not a Dossier store|empty;)/.test(error.message)) {
       throw new OperatorError(`${copy} is not a Dossier store; name a file that backup has made`)
     }
     if (!isDamaged(error)) throw error

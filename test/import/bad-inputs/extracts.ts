@@ -241,6 +241,11 @@ export const badExtracts: BadInputs = {
     'restore banks-11.csv',
     /^dossier: banks-11\.csv is not a Dossier store; name a file that backup has made$/,
   ),
+  'unclear: an empty file in place of a backup': command(
+    'restore empty.db',
+    /^dossier: empty\.db is not a Dossier store; name a file that backup has made$/,
+    { 'empty.db': '' },
+  ),
   'unclear: the name of a mapping that is here': command(
     'update banks banks-11.csv --as-of 2025-12-31 --map nse',
     /^dossier: there is no mapping nse; did you mean \.\/nse\.sql\?$/,

@@ -127,6 +127,7 @@ const failures: Rows = [
   ['sources remove registr --yes', /^dossier: there is no source registr; .* you mean register\?$/],
   ['sources remove register --resource jobs --yes', /has nothing of jobs, so nothing was changed$/],
   ['backup no/such/copy.db', /no\/such does not exist; create it first$/],
+  ['restore c.ndjson --db no/registry.db', /^dossier: no\/registry\.db: the folder does not exist/],
   ['backup copy.db --db none.db', /^dossier: none\.db does not exist/],
   ['company GB 99', /^dossier: .*GB:99/],
   ['verify --db other.db', /^dossier: other\.db does not exist/],
