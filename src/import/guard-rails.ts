@@ -4,6 +4,7 @@
 import { formatCount } from '../text/format-count.ts'
 import { isMisspelling } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
+import { statementColumns } from '../store/companies/attribute-text.ts'
 import { shortMoment } from '../text/moment.ts'
 import { isRecordingSource } from '../store/importing.ts'
 import type { ImportRequest } from './import-files.ts'
@@ -116,8 +117,8 @@ export const rowRails: readonly Rail<RowsFacts>[] = [
     find: ({ read, nameAttribute: name, columns }) =>
       read > 0 &&
       name !== undefined &&
-      !columns.includes(name) &&
-      `no row has ${name}; check --name-attribute`,
+      (!columns.includes(name) || statementColumns.has(name)) &&
+      `no row has an attribute ${name}; check --name-attribute`,
   },
   {
     find: ({ read, isSnapshot, source, target: { name } }) =>
