@@ -61,7 +61,8 @@ export function parseCompany(words: readonly string[]): CompanyName {
 export function checkName(option: string, name: string): string {
   if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(name)) return name
   throw new UsageError(
-    `--${option} is ${JSON.stringify(name)}; it takes up to 64 letters, digits, dots, _ and -`,
+    `--${option} is ${JSON.stringify(name)}; it takes up to 64 letters, digits, dots, _ and -, ` +
+      'the first of which is a letter or a digit',
   )
 }
 

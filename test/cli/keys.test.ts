@@ -62,6 +62,7 @@ describe('keys', { concurrency: 2 }, () => {
     ],
     [['create', '--name', 'a b'], 2, /--name is "a b"; it takes up to 64/],
     [['create', '--name', 'x'.repeat(65)], 2, /it takes up to 64/],
+    [['create', '--name=-x'], 2, /--name is "-x"; .* the first of which is a letter or a digit$/m],
     [['create', '--name', 'taken'], 1, /a key named taken already exists; rotate it, revoke it/],
     [['rotate'], 2, /name the key to rotate/],
     [['rotate', 'takn'], 1, /no valid key is named takn; did you mean taken\?/],
