@@ -1,14 +1,19 @@
-// Records that have the value of an order in some of their states only, or in another form
-// (contract 13).
+// Records that have the value of an order in some of their states only, or in another form, and
+// texts without space for what takes its place (contract 13).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { textBytesMax } from '../../src/resources/field.ts'
+import { metaTypeBytesMax } from '../../src/resources/resource.ts'
+import { recordedOn } from '../support/history.ts'
 import { importRows, makePlace } from '../support/import-rows.ts'
 import { makeApp, memberOf } from '../support/make-app.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { readSaid } from '../support/said.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
-import { checkGone, gb, hire, identifier, jane, listed, person } from '../support/withheld.ts'
+import { checkSound } from '../support/verify-store.ts'
+import { checkGone, gb, hire, identifier, jane, listed, person, say } from '../support/withheld.ts'
 import { one, prune, revert, withhold } from '../support/write-store.ts'
 
 const her = { key: 'a', name: jane }
@@ -63,6 +68,30 @@ test('a value is withheld in whatever form its accents are encoded, now and late
     assert.equal(memberOf(await ask('/api/v1/companies/7/rights'), 'total'), 1)
     await checkGone(db, [jane.normalize('NFC'), jane.normalize('NFD')])
   }
+})
+
+test('a text that would be too long with [withheld] in it is withheld as a whole', async (t) => {
+  const { db } = await makeApp(t)
+  const whole = {
+    [`Bob ${'n'.repeat(metaTypeBytesMax - 4)}`]: 'Chair',
+    list: ['Bob', 'y'.repeat(textBytesMax - 'Bob; '.length)],
+    note: `Bob ${'x'.repeat(textBytesMax - 4)}`,
+  }
+  const part = { list: ['Bob'], note: 'Bob and others' }
+  const saySo = (said: object, day: number) => say(db, '1', said, recordedOn(`2026-01-0${day}`))
+  const saidNow = async (): Promise<unknown> =>
+    JSON.parse((await readSaid(db))[0]?.attributes ?? '')
+  await saySo(whole, 1)
+  await saySo(part, 2)
+  await saySo(whole, 3)
+  await withhold(db, 'mask', { company: ['GB', '1'], text: 'Bob' })
+  await checkSound(db)
+  const hidden = { '[withheld]': 'Chair', list: '[withheld]', note: '[withheld]' }
+  assert.deepEqual(await saidNow(), hidden)
+  assert.equal((await saySo(whole, 4)).counts.unchanged, 1)
+  await saySo(part, 5)
+  assert.deepEqual(await saidNow(), { list: ['[withheld]'], note: '[withheld] and others' })
+  await checkSound(db)
 })
 
 test('a company at an earlier version names no later change of what was withheld (9.1)', async (t) => {

@@ -1,7 +1,9 @@
 // Hides the personal fields of a record, or people in its texts: in the same way in a store and in
 // the rows of an import.
 
-import type { Resource } from '../../resources/resource.ts'
+import { textBytesMax } from '../../resources/field.ts'
+import { metaTypeBytesMax, type Resource } from '../../resources/resource.ts'
+import { attributeText } from '../companies/attribute-text.ts'
 import type { Order } from './list/entries.ts'
 import type { Hasher } from './list/hashes.ts'
 import { type HidePhrases, withheldText } from './phrases.ts'
@@ -152,7 +154,7 @@ function hideInChange(
   for (const part of [attr, before, after]) {
     const value = record[part]
     if (typeof value !== 'string') continue
-    const hidden = hidePhrases(value)
+    const hidden = limit(hidePhrases(value), part === attr ? metaTypeBytesMax : textBytesMax)
     if (hidden === value) continue
     // A change always has an attribute.
     if (kind === 'erase' && part === attr) return undefined
@@ -177,5 +179,17 @@ function hideInAttributes(attributes: Fields, { hidePhrases }: Phrases): Fields 
       Object.entries(members).map(([name, one]) => [hidePhrases(name), hideIn(one)]),
     )
   const hidden = hideInMembers(attributes)
-  return JSON.stringify(hidden) === JSON.stringify(attributes) ? attributes : hidden
+  if (JSON.stringify(hidden) === JSON.stringify(attributes)) return attributes
+  return Object.fromEntries(
+    Object.entries(hidden).map(([name, value]) => [
+      limit(name, metaTypeBytesMax),
+      isTooLong(attributeText(value) ?? '', textBytesMax) ? withheldText : value,
+    ]),
+  )
 }
+
+/** With `[withheld]` in it, a text may be too long: then all of it is withheld. */
+const limit = (hidden: string, bytesMax: number) =>
+  isTooLong(hidden, bytesMax) ? withheldText : hidden
+
+const isTooLong = (text: string, bytesMax: number) => Buffer.byteLength(text) > bytesMax
