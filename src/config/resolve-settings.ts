@@ -37,15 +37,21 @@ export function resolveSettings(
   const resolved = keys.map((key) => resolve(key, options, environment, defaults))
   const valueOf = (name: SettingName) => resolved.find(({ key }) => key === name)?.value ?? ''
   const db = valueOf('db')
-  const conflicts = [sslModeFault(db, environment['PGSSLMODE']), usageFault(db, valueOf('usageDb'))]
+  const conflicts = [
+    sslModeFault(db, environment['PGSSLMODE']),
+    storeFault(db, '--usage-db', valueOf('usageDb'), 'another file, auto or none'),
+    storeFault(db, '--withheld', valueOf('withheld'), 'another file, or auto'),
+  ]
   const found = [...resolved.map(({ fault }) => fault), ...conflicts]
   const faults = found.filter((fault) => fault !== undefined)
   return { resolved, faults: [...unknownVariables(environment), ...faults] }
 }
 
-function usageFault(db: string, usageDb: string): string | undefined {
-  if (resolvePath(usageDb) !== resolvePath(db)) return undefined
-  return `--usage-db is ${usageDb}, which is the store; name another file, auto or none`
+/** The fault of an option that names the store itself as the file for something else. */
+function storeFault(db: string, option: string, file: string, others: string) {
+  const isWord = file === 'auto' || file === 'none'
+  if (isWord || resolvePath(file) !== resolvePath(db)) return undefined
+  return `${option} is ${file}, which is the store; name ${others}`
 }
 
 /** @throws UsageError that lists every fault. */

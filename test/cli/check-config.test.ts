@@ -8,6 +8,7 @@ import { settings, variableOf } from '../../src/config/settings.ts'
 import { withoutPasswords } from '../../src/text/redact.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 
 interface Shown {
   readonly settings: readonly Readonly<Record<string, string>>[]
@@ -62,6 +63,17 @@ test('check-config reports all errors at once and exits with 2 (I6)', async (t) 
     from: 'option',
     fault: '--port is "99999"; it must be an integer from 0 to 65535',
   })
+})
+
+test('no file for something else is the store (I6)', async (t) => {
+  const folder = makeFolder(t)
+  for (const option of ['usage-db', 'withheld']) {
+    const run = await runCommand(folder, `check-config --db r.db --${option} ./r.db`)
+    const says = new RegExp(`^dossier: --${option} is \\./r\\.db, which is the store; name another`)
+    checkExit(run, 2, says)
+  }
+  // The words that stand for no such file may name a store.
+  for (const db of ['auto', 'none']) await mustRun(folder, `check-config --db ${db}`)
 })
 
 test('check-config and configuration errors show no password (C13)', async (t) => {
