@@ -225,7 +225,7 @@ test('a registry whose list is empty or missing adopts nothing', async (t) => {
   const nothing = /is not the list of another registry; there is nothing to adopt/
   assert.match((await runCommand(folder, adopt)).err, nothing)
   // As a kill leaves it that stops the first order.
-  writeFileSync(file, '{"format":2,"salt":"00"}\n{"number":1,"reg')
+  writeFileSync(file, '{"format":3,"salt":"00"}\n{"number":1,"reg')
   await (await openStoreReader(at)).close()
   assert.match((await runCommand(folder, adopt)).err, nothing)
   await withhold(at, 'mask', person)

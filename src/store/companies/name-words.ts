@@ -25,8 +25,10 @@ const plainLetters: Readonly<Record<string, string>> = {
   œ: 'oe',
   þ: 'th',
   ς: 'σ',
+  // Only that of ẞ is left, which is its own upper case: that of ß is SS.
+  ß: 'ss',
 }
-const plainLetter = /[đðħłøŧæœþς]/g
+const plainLetter = /[đðħłøŧæœþςß]/g
 
 /**
  * A run of scripts that are written without blanks between words, or, as Korean, often are. It

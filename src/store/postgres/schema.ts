@@ -15,7 +15,7 @@ import { createSharedTables } from '../sql/schema.ts'
 const text = 'text collate "C"'
 
 /** The format of the tables, raised whenever their meaning changes. */
-export const format = 9
+export const format = 10
 
 /** Keeps columns uncompressed, and within their rows as long as those fit into a page. */
 function asTheyAre(table: string, columns: readonly string[]): string {

@@ -6,7 +6,7 @@ import { createSharedTables } from '../sql/schema.ts'
 /** `Doss`: the `PRAGMA application_id` of a Dossier store. */
 export const applicationId = 0x446f7373
 /** The `PRAGMA user_version`, raised whenever the tables change their meaning. */
-export const schemaVersion = 8
+export const schemaVersion = 9
 
 /** A setting that only takes effect before anything is written. */
 export const filePragma = 'pragma page_size = 32768'

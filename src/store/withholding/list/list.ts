@@ -39,7 +39,7 @@ export const noList: ListPlace = {
   append: () => () => undefined,
 }
 
-const format = 2
+const format = 3
 
 /** The state of a store without a list, and of a list without entries. */
 export const noState = ''
