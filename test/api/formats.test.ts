@@ -24,7 +24,7 @@ const odd = [
 const load = (records: readonly WireRecord[]) => ({
   records: [{ resource: rights, company: 7, records }],
 })
-const { ask } = await makeApp({ after }, load(odd))
+const { ask, store } = await makeApp({ after }, load(odd))
 const linesOf = (records: readonly WireRecord[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('')
 
@@ -74,6 +74,13 @@ test('Accept chooses a format, and the parameter wins over it (11.1)', async () 
   }
   const asked = await ask(path, { json: { format: 'csv', limit: 'all' } })
   assert.equal(asked.headers['content-type'], 'text/csv; charset=utf-8; header=present')
+})
+
+test('of the formats that a client accepts, it gets one that there is (11.1)', async () => {
+  const key = await store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
+  const headers = { accept: 'text/csv, application/x-ndjson;q=0.5' }
+  const changes = await ask('/api/v1/changes?after=0', { key, headers })
+  assert.equal(changes.headers['content-type'], 'application/x-ndjson; charset=utf-8')
 })
 
 test('a wrong format or limit is an error that says what to ask for (11)', async () => {

@@ -49,7 +49,8 @@ function acceptedFormat<Offered extends Format>(
 ): Offered | 'json' {
   if (accept === undefined || !/csv|ndjson/i.test(accept)) return 'json'
   // With their parameters, which a client may name: `text/csv; charset=utf-8`.
-  const best = new Negotiator({ headers: { accept } }).mediaType(Object.values(contentTypes))
+  const types = offered.map((format) => contentTypes[format])
+  const best = new Negotiator({ headers: { accept } }).mediaType(types)
   return offered.find((format) => contentTypes[format] === best) ?? 'json'
 }
 
