@@ -96,6 +96,31 @@ test('the earlier states of a record are masked once a row with its id tells who
   await checkGone(db, [identifier, jane, 'Newname'])
 })
 
+test('changes report a record that came masked before its earlier states were masked', async (t) => {
+  const { ask, db, store } = await makeApp(t)
+  const key = await store.issueKey({ name: 'follower', scopes: ['changes', 'employees'] })
+  const changesAfter = (cursor: string) => ask(`/api/v1/changes?after=${cursor}`, { key })
+  const known = { id: 2, ...gb('1'), name: 'J Newname' }
+  await importRows(db, 'employees', [{ id: 1, ...gb('1'), identifier, name: jane }, known])
+  await withhold(db, 'mask', person)
+  const before = await changesAfter('0')
+  assert.ok(before.text.includes('Newname'))
+  await importRows(db, 'employees', [{ ...known, identifier }])
+  const after = await changesAfter(memberOf(before, 'until') as string)
+  const told = memberOf(after, 'changes') as Change[]
+  assert.deepEqual(
+    told.map(({ id, version, change, record }) => [id, version, change, record.name]),
+    [[2, 4, 'put', '[withheld]']],
+  )
+})
+
+interface Change {
+  readonly id: number
+  readonly version: number
+  readonly change: string
+  readonly record: { readonly name: string }
+}
+
 test('the natural key of a record that comes with a withheld value is hashed', async (t) => {
   const { ask, db } = await makeApp(t)
   const load = (rows: readonly object[], options = {}) => importRows(db, 'employees', rows, options)

@@ -63,11 +63,10 @@ async function leaveTraces(
         for (const { companyId } of all) ofCompany(companyId, 'put')
         continue
       }
-      const told = all.filter(({ isPresent, isGone }) => isPresent || isGone)
-      const rows = told.map(({ companyId, id, sort, isGone }): TraceRow => {
+      const rows = all.map(({ companyId, id, sort, isGone }): TraceRow => {
         return { companyId, version, id, sort, kind: isGone ? 'erase' : 'put' }
       })
-      await tables.putTraces(listing, await withoutKept(tables, listing, rows))
+      await tables.putTraces(listing, await withoutPast(tables, listing, rows))
     }
   }
   for (const id of erased) ofCompany(id, 'erase')
@@ -76,16 +75,20 @@ async function leaveTraces(
   }
 }
 
-/** Leaves out records of which only past states were erased: clients keep the present one. */
-async function withoutKept(
+/**
+ * Leaves out erased states of records that are still listed, which clients keep, and masked states
+ * of records that are not. A listed record may have come masked, before its earlier states were
+ * masked: they are the same now, so only a trace shows clients of these that it has changed.
+ */
+async function withoutPast(
   tables: ListingTables,
   listing: string,
   rows: readonly TraceRow[],
 ): Promise<readonly TraceRow[]> {
   const nameOf = ({ companyId, id }: Pick<TraceRow, 'companyId' | 'id'>) => `${companyId} ${id}`
-  const erased = rows.filter(({ kind }) => kind === 'erase').map(({ id }) => id)
-  const kept = new Set((await tables.whereListed(listing, erased)).map(nameOf))
-  return rows.filter((row) => row.kind !== 'erase' || !kept.has(nameOf(row)))
+  const ids = rows.map(({ id }) => id)
+  const listed = new Set((await tables.whereListed(listing, ids)).map(nameOf))
+  return rows.filter((row) => listed.has(nameOf(row)) === (row.kind === 'put'))
 }
 
 /** Finds the names of attributes that companies have in no version: only erased ones had them. */
