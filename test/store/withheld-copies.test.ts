@@ -15,7 +15,7 @@ import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, dossier } from '../support/run-dossier.ts'
 import { keepStore } from '../support/store-state.ts'
 import { lengthenFile, writeCopy } from '../support/write-copy.ts'
-import { withhold } from '../support/write-store.ts'
+import { prune, withhold } from '../support/write-store.ts'
 import { scopeNames } from '../../src/cli/keys.ts'
 
 const path = '/api/v1/exports'
@@ -291,4 +291,35 @@ test('changes report an erased company', async (t) => {
       checkFailure(none, 404, `Company ${id} is not in the registry`)
     }
   }
+})
+
+test('a client within changes is told of what an erased company had lost before', async (t) => {
+  const { db, get } = await makeCopied(t)
+  const load = (some: readonly object[]) => importRows(db, 'employees', some, { isSnapshot: true })
+  const changesAfter = (after: unknown) =>
+    get(`/api/v1/changes?resource=employees&limit=1&after=${String(after)}`)
+  const idsOf = (answer: Answer) =>
+    (memberOf(answer, 'changes') as { id: number }[]).map(({ id }) => id)
+  const [jane, john] = rows
+  const other = { id: 3, company_id: 6 }
+  await load([other, ...rows])
+  const whole = await get('/api/v1/changes?after=0&resource=employees')
+  await load([other, { ...jane }])
+  const change = { position: 'Director' }
+  await load([
+    { ...other, ...change },
+    { ...jane, ...change },
+  ])
+  await prune(db)
+  // Company 7 follows, as its last change is that of Jane, who is in the present listing.
+  const first = await changesAfter(memberOf(whole, 'until'))
+  assert.deepEqual(idsOf(first), [other.id])
+  await withhold(db, 'erase', { company: 7 })
+  const told = new Set<number>()
+  for (let [at, left] = [memberOf(first, 'next'), 5]; left > 0; left -= 1) {
+    const page = await changesAfter(at)
+    for (const id of idsOf(page)) told.add(id)
+    at = memberOf(page, 'next') ?? memberOf(page, 'until')
+  }
+  assert.deepEqual(told, new Set([jane?.id, john?.id]))
 })

@@ -4,6 +4,7 @@ import type { Resource } from '../../resources/resource.ts'
 import { attributesInTurn } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
+import type { TraceRow } from '../listing/tables.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { drawLineage, nextVersion } from '../sql/import-log.ts'
@@ -155,9 +156,19 @@ async function eraseCompany(work: Work, companyId: number): Promise<void> {
       for await (const own of withoutOthers(work, listing, ids)) await hideKeys(work, listing, own)
     }
     await tables.dropHeads(listing, await tables.headsOf(listing, [companyId]))
+    await tables.putTraces(listing, erasedAgain(work, before))
   }
   await tables.dropCompanies([companyId])
   // The id stays reserved, by a past state before all versions, which no reader can ask for.
   const reserved = { jurisdiction: null, identifier: null, since: 0, version: 0, until: 1 }
   await tables.putCompanies([{ id: companyId, ...reserved }])
+}
+
+/**
+ * Traces of the erasure of records that were removed before. Without heads, a listing is at another
+ * place among the changes, which a client within them may have passed.
+ */
+function erasedAgain({ version }: Work, before: readonly TraceRow[]): readonly TraceRow[] {
+  const rows = before.map((one): TraceRow => ({ ...one, version, kind: 'erase' }))
+  return [...new Map(rows.map((one) => [one.id, one])).values()]
 }
