@@ -25,6 +25,7 @@ import { makeFolder } from '../support/import-rows.ts'
 import { writeParquet } from '../support/import-folder.ts'
 import { mustRun } from '../support/run-command.ts'
 import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
+import { changeStore } from '../support/store-state.ts'
 import { patienceMs, until } from '../support/until.ts'
 
 const limitMb = 400
@@ -206,6 +207,28 @@ test('2,600 events of 60 kB between and in place of others of a company: importe
   await runBounded(t, folder, 'import events many.ndjson --accept')
   await runBounded(t, folder, 'verify')
   await runBounded(t, folder, 'export copies --format parquet')
+})
+
+test('1,000 versions of a listing of 5,000 segments are verified within 350 MB', async (t) => {
+  const folder = makeFolder(t)
+  const file = openSync(join(folder, 'x.ndjson'), 'w')
+  const name = 'x'.repeat(5_300)
+  for (let id = 1; id <= 5_000; id++)
+    writeSync(file, `{"id":${id},"company_id":7,"name":"${name}"}\n`)
+  closeSync(file)
+  await mustRun(folder, 'import rights x.ndjson')
+  const made = 'version, resource, source_id, is_snapshot, started_at, committed_at, files, read'
+  const counted = 'inserted, updated, unchanged, refused, removed, companies_created'
+  const head = 'company_id, listing, version, total, meta, largest, directory, segment'
+  const later = 'with recursive l (n) as (select 2 union all select n + 1 from l where n < 1000)'
+  const copied = (columns: string) => columns.replace('version', 'n')
+  changeStore(
+    join(folder, 'dossier.db'),
+    `insert into imports (${made}, ${counted}, lineage)
+       ${later} select ${copied(made)}, ${counted}, lineage || n from imports, l where version = 1;
+     insert into heads (${head}) ${later} select ${copied(head)} from heads, l where version = 1`,
+  )
+  await runBounded(t, folder, 'verify')
 })
 
 test('70 companies of 1 MB: their changes are recorded within 350 MB', async (t) => {

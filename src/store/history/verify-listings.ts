@@ -3,10 +3,11 @@
 
 import { metaTypesMax } from '../../resources/resource.ts'
 import { decodeNode, type DirectoryEntry, openDirectory, sumOf } from '../listing/directory.ts'
-import { compareOrder } from '../listing/merge.ts'
+import { compareOrder, elementOf } from '../listing/merge.ts'
 import { type SizedKey, textsTogether } from '../listing/open-listings.ts'
 import { addToCount, attributesShape, type ListingShape, metaOf } from '../listing/shape.ts'
-import type { HeadRow, SegmentKey } from '../listing/tables.ts'
+import type { HeadRow } from '../listing/tables.ts'
+import type { GivenName } from '../companies/keep-names.ts'
 import type { VerifiedRegistry } from './verify-companies.ts'
 import type { NamesGiven } from './verify-names.ts'
 import {
@@ -29,21 +30,19 @@ export interface VerifiedListing {
   readonly kept: IdSums
 }
 
-/** A segment that a head names. */
-interface NamedSegment extends SizedKey {
-  readonly shape: ListingShape | undefined
-  readonly isPresent: boolean
-  /** Undefined if it is missing or damaged. */
-  summary?: SegmentSummary | undefined
-}
-
 /** What heads name. */
 interface Named {
-  readonly segments: ReadonlyMap<number, NamedSegment>
+  /** The segments; undefined of one that is missing or damaged, or of no declared resource. */
+  readonly segments: Map<number, SegmentSummary | undefined>
   /** The numbers of the nodes of directories. */
-  readonly nodes: ReadonlySet<number>
-  /** The segments to which each head leads, unless its directory cannot be read. */
-  readonly leaves: ReadonlyMap<HeadRow, readonly DirectoryEntry[]>
+  readonly nodes: Set<number>
+}
+
+/** A head, and the segments to which it leads, unless its directory cannot be read. */
+interface OpenHead {
+  readonly listing: VerifiedListing
+  readonly head: HeadRow
+  readonly leaves: readonly DirectoryEntry[] | undefined
 }
 
 /**
@@ -57,64 +56,82 @@ export async function verifyListings(
   listings: readonly VerifiedListing[],
   there: ReadonlyMap<number, number>,
 ): Promise<NamesGiven> {
-  const named = await openHeads(registry, listings)
-  await checkSegments(registry, named, there)
-  const names = new Map(
-    listings.map((listing) => {
-      const present = checkHeads(registry, listing, named)
-      checkIds(registry, listing, present)
-      return [listing, present?.flatMap((one) => one.names)] as const
-    }),
-  )
-  const ofSources = [...names].filter(([{ shape }]) => shape === attributesShape)
-  return new Map(ofSources.map(([{ companyId }, given]) => [companyId, given]))
+  const named: Named = { segments: new Map(), nodes: new Set() }
+  const present = new Map<VerifiedListing, readonly SegmentSummary[] | undefined>()
+  for await (const opened of openHeads(registry, listings, named.nodes)) {
+    await checkSegments(registry, opened, named, there)
+    for (const one of opened) {
+      const segments = checkHead(registry, one, named)
+      if (one.head === one.listing.heads.at(-1)) present.set(one.listing, segments)
+    }
+  }
+  checkThere(registry, named, there)
+  const names = new Map<number, readonly GivenName[] | undefined>()
+  for (const listing of listings) {
+    const segments = listing.heads.length === 0 ? [] : present.get(listing)
+    checkIds(registry, listing, segments)
+    if (listing.shape !== attributesShape) continue
+    names.set(
+      listing.companyId,
+      segments?.flatMap((one) => one.names),
+    )
+  }
+  return names
 }
 
-/** Opens heads; each of their segments is checked as one of the last head that names it. */
-async function openHeads(
-  { db, report }: VerifiedRegistry,
+/** How many segments heads lead to that are checked together: a long listing may have many. */
+const leavesAtOnce = 20_000
+
+/** Opens heads, the last one of each listing first, some at a time. */
+async function* openHeads(
+  registry: VerifiedRegistry,
   listings: readonly VerifiedListing[],
-): Promise<Named> {
-  const segments = new Map<number, NamedSegment>()
-  const nodes = new Set<number>()
-  const opened = new Map<HeadRow, readonly DirectoryEntry[]>()
-  async function readNodes(companyId: number, numbers: readonly number[]) {
+  nodes: Set<number>,
+): AsyncGenerator<readonly OpenHead[]> {
+  let opened: OpenHead[] = []
+  let count = 0
+  for (const listing of listings) {
+    for (const head of listing.heads.toReversed()) {
+      const leaves = await openHead(registry, head, nodes)
+      opened.push({ listing, head, leaves })
+      count += leaves?.length ?? 0
+      if (count < leavesAtOnce) continue
+      yield opened
+      opened = []
+      count = 0
+    }
+  }
+  yield opened
+}
+
+/** Opens a head, and reports what is wrong with its directory. */
+async function openHead(
+  { db, report }: VerifiedRegistry,
+  { companyId, version, directory }: HeadRow,
+  nodes: Set<number>,
+): Promise<readonly DirectoryEntry[] | undefined> {
+  const fault = (sentence: string) => {
+    const place = `a directory of company ${companyId}, version ${version}`
+    report('directories', `${place}: ${sentence}`)
+  }
+  async function readNodes(numbers: readonly number[]) {
     for (const segment of numbers) nodes.add(segment)
     const keys = numbers.map((segment) => ({ companyId, segment }))
     return (await db.tables.segments(keys, 'entries')).map(({ entries }) => entries)
   }
-  for (const { companyId, shape, heads } of listings) {
-    for (const head of heads.toReversed()) {
-      const fault = (sentence: string) => {
-        const place = `a directory of company ${companyId}, version ${head.version}`
-        report('directories', `${place}: ${sentence}`)
-      }
-      try {
-        const read = (numbers: readonly number[]) => readNodes(companyId, numbers)
-        const { nodes: parts, leaves } = await openDirectory(head.directory, read)
-        for (const { entry, entries } of parts) {
-          if (isSum(entry, decodeNode(entries).entries)) continue
-          fault(`its part ${entry.segment} does not match`)
-        }
-        opened.set(head, leaves)
-      } catch (error) {
-        // Errors of a database have a code.
-        if (!(error instanceof Error) || 'code' in error) throw error
-        fault(error.message)
-      }
-      for (const { segment, bytes } of opened.get(head) ?? []) {
-        if (segments.has(segment)) continue
-        segments.set(segment, {
-          segment,
-          bytes,
-          companyId,
-          shape,
-          isPresent: head === heads.at(-1),
-        })
-      }
+  try {
+    const { nodes: parts, leaves } = await openDirectory(directory, readNodes)
+    for (const { entry, entries } of parts) {
+      if (isSum(entry, decodeNode(entries).entries)) continue
+      fault(`its part ${entry.segment} does not match`)
     }
+    return leaves
+  } catch (error) {
+    // Errors of a database have a code.
+    if (!(error instanceof Error) || 'code' in error) throw error
+    fault(error.message)
+    return undefined
   }
-  return { segments, nodes, leaves: opened }
 }
 
 function isSum(entry: DirectoryEntry, parts: readonly DirectoryEntry[]): boolean {
@@ -122,54 +139,64 @@ function isSum(entry: DirectoryEntry, parts: readonly DirectoryEntry[]): boolean
   return entry.records === records && entry.bytes === bytes && entry.largest === largest
 }
 
-/** Compares the segments that heads name with those that are there, and checks each of these. */
+/** Checks the segments that opened heads name, and no later head does. */
 async function checkSegments(
   registry: VerifiedRegistry,
-  { segments, nodes }: Named,
+  opened: readonly OpenHead[],
+  { segments }: Named,
   there: ReadonlyMap<number, number>,
 ): Promise<void> {
-  const { db, report, lastSegment } = registry
-  const fault = ({ segment, companyId }: SegmentKey, sentence: string) =>
-    report('segments', `segment ${segment} of company ${companyId}${sentence}`)
-  const isThere = ({ segment, companyId }: SegmentKey) => there.get(segment) === companyId
-  for (const key of segments.values()) if (!isThere(key)) fault(key, ' is missing')
-  for (const [segment, companyId] of there) {
-    const key = { segment, companyId }
-    if (!segments.has(segment) && !nodes.has(segment)) fault(key, ': no head names it')
-    if (segment <= lastSegment) continue
-    fault(key, `: its number is above the last one, ${lastSegment}`)
+  const { db, report } = registry
+  const found: (SizedKey & { readonly shape: ListingShape; readonly isPresent: boolean })[] = []
+  for (const { listing, head, leaves = [] } of opened) {
+    const { companyId, shape, heads } = listing
+    const isPresent = head === heads.at(-1)
+    for (const { segment, bytes } of leaves) {
+      if (segments.has(segment)) continue
+      segments.set(segment, undefined)
+      if (there.get(segment) !== companyId) {
+        report('segments', `segment ${segment} of company ${companyId} is missing`)
+      } else if (shape !== undefined) found.push({ segment, bytes, companyId, shape, isPresent })
+    }
   }
-  for (const some of textsTogether(segments.values().filter(isThere))) {
-    for (const row of await db.tables.segments(some, 'unchecked')) {
-      const one = segments.get(row.segment)
-      if (one?.shape === undefined) continue
-      one.summary = checkSegment(registry, one.shape, row, one.isPresent)
+  for (const some of textsTogether(found)) {
+    for (const [n, row] of (await db.tables.segments(some, 'unchecked')).entries()) {
+      const { shape, isPresent } = elementOf(some, n)
+      segments.set(row.segment, checkSegment(registry, shape, row, isPresent))
     }
   }
 }
 
-/** Compares heads with their segments; returns those of the present one, if all are sound. */
-function checkHeads(
+/** Checks whether heads name all segments that are there. */
+function checkThere(
+  { report, lastSegment }: VerifiedRegistry,
+  { segments, nodes }: Named,
+  there: ReadonlyMap<number, number>,
+): void {
+  for (const [segment, companyId] of there) {
+    const fault = (sentence: string) =>
+      report('segments', `segment ${segment} of company ${companyId}: ${sentence}`)
+    if (!segments.has(segment) && !nodes.has(segment)) fault('no head names it')
+    if (segment > lastSegment) fault(`its number is above the last one, ${lastSegment}`)
+  }
+}
+
+/** Compares a head with its segments; returns those, if all are sound. */
+function checkHead(
   { report }: VerifiedRegistry,
-  { companyId, shape, heads }: VerifiedListing,
+  { listing: { companyId, shape }, head, leaves }: OpenHead,
   named: Named,
 ): readonly SegmentSummary[] | undefined {
-  let present: readonly SegmentSummary[] | undefined = []
-  if (shape === undefined) return undefined
-  for (const head of heads) {
-    present = undefined
-    const leaves = named.leaves.get(head)
-    const segments = leaves?.flatMap(({ segment }) => named.segments.get(segment)?.summary ?? [])
-    if (leaves === undefined || segments?.length !== leaves.length) continue
-    present = segments
-    for (const fault of faultsOfHead(shape, head, leaves, segments)) {
-      report(
-        `${shape.listing} heads`,
-        `${shape.listing} of company ${companyId}, version ${head.version}: ${fault}`,
-      )
-    }
+  const segments = leaves?.flatMap(({ segment }) => named.segments.get(segment) ?? [])
+  if (shape === undefined || leaves === undefined || segments?.length !== leaves.length)
+    return undefined
+  for (const fault of faultsOfHead(shape, head, leaves, segments)) {
+    report(
+      `${shape.listing} heads`,
+      `${shape.listing} of company ${companyId}, version ${head.version}: ${fault}`,
+    )
   }
-  return present
+  return segments
 }
 
 /** What a head states that contradicts its segments. */
@@ -210,7 +237,7 @@ function checkIds(
 ): void {
   const sums = present?.reduce((sum, { ids }) => addSums(sum, ids), noIds)
   // What cannot be read is reported as such.
-  if (shape === attributesShape || sums === undefined) return
+  if (shape === undefined || shape === attributesShape || sums === undefined) return
   if (sums.every((sum, n) => sum === kept[n])) return
   report(`${listing} ids`, `${listing} of company ${companyId}: its ids are not kept as they are`)
 }
