@@ -31,9 +31,10 @@ test('verify reports nothing of the store without these faults (F5)', async () =
 for (const [name, title, told] of [
   ['damaged', 'match their checksum', 'segment \\d+ of company \\d+ does not match its checksum'],
   ['missing', 'is missing$', 'segment \\d+ of company \\d+ is missing'],
+  ['emptied', 'it has no texts$', 'segment \\d+ of company \\d+ does not match its checksum'],
   ['cut', 'an unknown format$', 'an index of records \\S.*|segment .* match its checksum'],
 ] as const) {
-  test(`nothing is made of a ${name} segment (F5)`, async () => {
+  test(`nothing is made of a segment that is ${name} (F5)`, async () => {
     const right = { id: 2, company_jurisdiction: 'GB', company_identifier: '1', name: 'z' }
     writeFileSync(join(folder, 'more.ndjson'), JSON.stringify(right))
     await storeFaults.find((fault) => fault.title.includes(title))?.make(db)

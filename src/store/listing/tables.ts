@@ -30,6 +30,16 @@ export interface SegmentKey {
 /** What is read of a segment. */
 export type SegmentParts = 'entries' | 'both' | 'unchecked'
 
+/** A segment that is no node. */
+export interface WholeSegment extends SegmentRow {
+  readonly texts: Uint8Array
+}
+
+/** A segment as it is read: certainly with its texts only if `both` were asked for. */
+export type ReadSegment<Parts extends SegmentParts> = Parts extends 'both'
+  ? WholeSegment
+  : SegmentRow
+
 /** A part of the texts of a segment, in bytes. */
 export interface TextRange extends SegmentKey {
   readonly from: number
@@ -188,10 +198,13 @@ export interface ListingLookups extends ListingReads {
   /**
    * Segments of several companies, in the order asked for; `texts` is null unless asked for.
    *
-   * @throws DamagedStoreError if both do not match, so that what is damaged is not copied as if
-   *   it were sound; not if `unchecked`.
+   * @throws DamagedStoreError if `both` are asked for, and one is missing, or they do not match, so
+   *   that what is damaged is not copied as if it were sound.
    */
-  segments(keys: readonly SegmentKey[], what: SegmentParts): Awaitable<readonly SegmentRow[]>
+  segments<Parts extends SegmentParts>(
+    keys: readonly SegmentKey[],
+    what: Parts,
+  ): Awaitable<readonly ReadSegment<Parts>[]>
   /** Parts of the texts of segments, in the order asked for. */
   textRanges(ranges: readonly TextRange[]): Awaitable<readonly Uint8Array[]>
   /** All sources, by number, as they name companies at a version: the last one if undefined. */

@@ -11,7 +11,7 @@ import {
 } from './directory.ts'
 import { cutRun, type Part } from './merge.ts'
 import type { ListingShape } from './shape.ts'
-import type { HeadRow, ListingTables, SegmentKey, SegmentRow } from './tables.ts'
+import type { HeadRow, ListingTables, SegmentKey, SegmentRow, WholeSegment } from './tables.ts'
 
 /** Segments are written as soon as they have this many bytes. */
 const bytesAtOnce = 4_194_304
@@ -75,8 +75,7 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
     return { segment, records: count, bytes: texts.length, largest }
   }
 
-  function merge({ companyId, parts, entries }: PlannedMerge, texts: Texts): void {
-    const textsOf = ({ segment }: DirectoryEntry) => texts.get(segment) ?? new Uint8Array()
+  function merge({ companyId, parts, entries }: PlannedMerge, textsOf: TextsOf): void {
     for (const part of parts) {
       if ('kept' in part) entries.push(part.kept)
       else for (const cut of cutRun(shape, part, textsOf)) entries.push(addSegment(companyId, cut))
@@ -97,7 +96,7 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
       const isBehindOther = 'parts' in (steps.at(-1) ?? {})
       const needsTexts = runs.some(({ old }) => old.length > 0)
       // What needs no texts is encoded immediately, since that takes less memory.
-      if (!needsTexts && !isBehindOther) return merge(merged, new Map())
+      if (!needsTexts && !isBehindOther) return merge(merged, noTexts)
       for (const { old, puts } of runs) {
         for (const { entry, index } of old) {
           needed.push({ companyId, segment: entry.segment })
@@ -114,9 +113,9 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
     addHead: (row: HeadRow) => void heads.push(row),
     isFull: () => bytes > bytesAtOnce,
     async flush(): Promise<void> {
-      const texts = await readTexts(tables, needed)
+      const textsOf = textsIn(await tables.segments(needed, 'both'))
       for (const step of steps) {
-        if ('parts' in step) merge(step, texts)
+        if ('parts' in step) merge(step, textsOf)
         else addHeadOf(step)
       }
       await tables.putHeads(shape.listing, heads, segments)
@@ -140,13 +139,16 @@ function headOf(
   return { ...head, version: rewrites.version, directory: markDirectory(directory, rewrites.mark) }
 }
 
-/** The texts of segments, by their numbers. */
-type Texts = ReadonlyMap<number, Uint8Array>
+type TextsOf = (entry: DirectoryEntry) => Uint8Array
 
-async function readTexts(tables: ListingTables, keys: readonly SegmentKey[]): Promise<Texts> {
-  const texts = new Map<number, Uint8Array>()
-  for (const row of await tables.segments(keys, 'both')) {
-    if (row.texts !== null) texts.set(row.segment, row.texts)
+/** Finds the texts of segments that have been read. */
+function textsIn(rows: readonly WholeSegment[]): TextsOf {
+  const texts = new Map(rows.map((row) => [row.segment, row.texts]))
+  return ({ segment }) => {
+    const own = texts.get(segment)
+    if (own === undefined) throw new Error(`the texts of segment ${segment} were not read`)
+    return own
   }
-  return texts
 }
+
+const noTexts = textsIn([])

@@ -156,17 +156,17 @@ export function segmentLookup(db: RowReader): ListingLookups['segments'] {
       for (const row of found) bySegment.set(row[1], row)
       if (found.length * 2 > keys.length) tables = [table, ...tables.filter((t) => t !== table)]
     }
-    return keys.map((key): SegmentRow => {
+    return keys.map((key) => {
       const [companyId, segment, entries, texts = null] = bySegment.get(key.segment) ?? []
       if (companyId !== key.companyId || segment === undefined || entries === undefined) {
         throw new MissingSegmentError(key)
       }
-      if (what === 'both' && texts !== null && !isIntact(entries, texts)) {
+      if (what === 'both' && (texts === null || !isIntact(entries, texts))) {
         throw new DamagedStoreError(
           `segment ${segment} of company ${companyId} does not match its checksum`,
         )
       }
-      return { companyId, segment, entries, texts }
+      return { companyId, segment, entries, texts } satisfies SegmentRow as never
     })
   }
 }

@@ -15,7 +15,7 @@ import {
 } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { inBatches, inTurns } from '../listing/in-batches.ts'
-import type { HeadRow, ListingTables, SegmentRow } from '../listing/tables.ts'
+import type { HeadRow, ListingTables, WholeSegment } from '../listing/tables.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 import type { Touched, TouchedColumns } from './touched.ts'
 
@@ -53,8 +53,7 @@ export async function rewriteListing(
   const places = new Map<number, number>()
   const replaced = new Map<number, Replaced>()
   const out = createOutput(context, shape)
-  const inOrder = [...named].map(([segment, bytes]) => ({ companyId, segment, bytes }))
-  inOrder.sort((a, b) => a.segment - b.segment)
+  const inOrder = keysOfNamed(companyId, named).sort((a, b) => a.segment - b.segment)
   for (const keys of textsTogether(inOrder)) {
     for (const row of await tables.segments(keys, 'both')) {
       const isPresent = present.has(row.segment)
@@ -82,6 +81,12 @@ export async function rewriteListing(
   return touched.values(from)
 }
 
+/** The segments among those named, without nodes, which have no texts. */
+function keysOfNamed(companyId: number, named: ReadonlyMap<number, number>): SizedKey[] {
+  const segments = [...named].filter(([, bytes]) => bytes > 0)
+  return segments.map(([segment, bytes]) => ({ companyId, segment, bytes }))
+}
+
 const unchanged = { isPresent: false, isGone: true, states: 0 }
 
 /** Adds a state of a record; if the listing has a present state, that one decides. */
@@ -106,10 +111,9 @@ interface Replaced {
 function replaceSegment(
   out: Output,
   { shape, companyId, change }: ListingRewrite,
-  { entries, texts }: SegmentRow,
+  { entries, texts }: WholeSegment,
   onChanged: (record: ListedRecord, isGone: boolean) => void,
 ): Replaced | undefined {
-  if (texts === null) return undefined
   const records: ListedRecord[] = []
   const [former, changed]: [ListedRecord[], ListedRecord[]] = [[], []]
   for (const record of recordsOf(decodeEntries(shape, entries), texts)) {
@@ -182,10 +186,7 @@ export async function* allRecords(
     const keys: SizedKey[] = []
     const heads = await tables.headsOf(shape.listing, some)
     for (const [companyId, own] of Map.groupBy(heads, (head) => head.companyId)) {
-      for (const [segment, bytes] of await namedSegments(tables, own)) {
-        // Nodes have no texts.
-        if (bytes > 0) keys.push({ companyId, segment, bytes })
-      }
+      for (const key of keysOfNamed(companyId, await namedSegments(tables, own))) keys.push(key)
     }
     for await (const own of inTurns(keys, segmentsAtOnce)) {
       for await (const { companyId, records } of readSegments(tables, shape, own)) {
