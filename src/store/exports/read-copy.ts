@@ -8,7 +8,7 @@ import { findSpan } from '../changes/find-span.ts'
 import { readChanges } from '../changes/read-changes.ts'
 import { decodeDirectory, findRange } from '../listing/directory.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
-import type { SegmentKey } from '../listing/tables.ts'
+import { DamagedStoreError, type SegmentKey } from '../listing/tables.ts'
 import { splitTexts } from '../record-texts.ts'
 import type { Snapshot } from '../sql/database.ts'
 
@@ -113,7 +113,9 @@ async function findSegments(
       let records = companyId === begin.companyId ? begin.records : 0
       while (records < total) {
         const { entries } = await findRange(all, records, recordsAtOnce, read)
-        if (entries.length === 0) throw new Error(`the listing of company ${companyId} is damaged`)
+        if (entries.length === 0) {
+          throw new DamagedStoreError(`${listing} of company ${companyId} has too few segments`)
+        }
         for (const entry of entries) {
           if (bytes >= bytesMax) return { keys, counts, next: { companyId, records } }
           keys.push({ companyId, segment: entry.segment })

@@ -6,6 +6,7 @@
 import { after, type Awaitable } from '../awaitable.ts'
 import { latin1In } from '../record-texts.ts'
 import { inBatches } from './in-batches.ts'
+import { DamagedStoreError } from './tables.ts'
 
 /** A segment, or a node, whose numbers are those of all its segments together. */
 export interface DirectoryEntry {
@@ -59,15 +60,17 @@ export function markOf(directory: string): string {
 
 type EncodedEntry = readonly [segment: number, records: number, bytes: number, largest: number]
 
-/** @throws Error if the text is no directory. */
+/** @throws DamagedStoreError if the text is no directory. */
 export function decodeDirectory(text: string): Directory {
-  const [level, ...entries] = JSON.parse(text) as [number, ...EncodedEntry[]]
-  if (markOf(text) !== '') entries.pop()
-  return {
-    level,
-    entries: entries.map(([segment, records, bytes, largest]) => {
+  try {
+    const [level, ...listed] = JSON.parse(text) as [number, ...EncodedEntry[]]
+    if (markOf(text) !== '') listed.pop()
+    const entries = listed.map(([segment, records, bytes, largest]) => {
       return { segment, records, bytes, largest }
-    }),
+    })
+    return { level, entries }
+  } catch {
+    throw new DamagedStoreError('a directory of segments cannot be read')
   }
 }
 

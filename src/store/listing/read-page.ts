@@ -5,7 +5,7 @@ import { after, type Awaitable } from '../awaitable.ts'
 import { findSeparator, separatorBytes } from '../record-texts.ts'
 import { greatestLimit, type PageBudget } from '../page-size.ts'
 import { decodeDirectory, type Directory, findRange, type LeafRange } from './directory.ts'
-import type { HeadRow, ListingReads } from './tables.ts'
+import { DamagedStoreError, type HeadRow, type ListingReads } from './tables.ts'
 
 /** Records as they are served. */
 export interface PageTexts {
@@ -175,6 +175,8 @@ function placeOf(bytes: Buffer, count: number, n: number): number {
     at = bytes.length
     for (let found = count; found > n; found--) at = bytes.lastIndexOf(separatorBytes, at - 1)
   }
-  if (at <= 0) throw new Error('a segment has fewer records than its directory says')
+  if (at <= 0) {
+    throw new DamagedStoreError('a segment has fewer records than its directory says')
+  }
   return at
 }
