@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
+import { rights } from '../../src/resources/rights.ts'
 import { askAnnounced } from '../support/announcement.ts'
 import { recordedOn } from '../support/history.ts'
 import { one, revert } from '../support/write-store.ts'
 import { type Answer, checkFailure, checkTag, makeApp, memberOf } from '../support/make-app.ts'
+import { withReader } from '../support/open-reader.ts'
 import { processorMs } from '../support/processor-time.ts'
 import { aboveStores, storeAt } from '../support/store-at.ts'
 
@@ -165,6 +167,14 @@ test('a day is found at once among reverts (9.2)', { skip: aboveStores }, async 
     assert.equal(answer.headers['data-version'], '9999')
   })
   assert.ok(ms < 1_000, `${ms} ms`)
+  await withReader(app.store.db, async (reader) => {
+    const find = () => reader.findVersion(rights, { asOf: '2024-02-01' })
+    const once = await processorMs(find)
+    const often = await processorMs(async () => {
+      for (let n = 0; n < 100; n += 1) assert.deepEqual(await find(), { version: 9_999 })
+    })
+    assert.ok(often < 10 * once, `${often} ms after ${once} ms`)
+  })
 })
 
 test('a day before the first import of a listing is a 404 that names the first day (9.2)', async (t) => {

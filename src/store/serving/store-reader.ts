@@ -19,7 +19,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { Snapshot } from '../sql/database.ts'
 import type { RowReader } from '../sql/dialect.ts'
 import { findCompanies } from '../sql/find-companies.ts'
-import { findVersion, lastImports, readVersions } from '../sql/versions.ts'
+import { createVersionFinder, lastImports, readVersions } from '../sql/versions.ts'
 import { readState } from '../withholding/list/agreement.ts'
 import { readCompany } from './company.ts'
 import { createListingReader } from './listings.ts'
@@ -64,6 +64,7 @@ export type StoreReader = ReturnType<typeof createStoreReader>
 export function createStoreReader(access: ReadingAccess, own: OwnReading) {
   const { reads, inRegistry, inCompanies, inVersions, fresh } = access
   const countListings = createValueCounts()
+  const findVersion = createVersionFinder()
   return {
     ...createListingReader(reads),
     ...own,

@@ -127,25 +127,49 @@ function listedVersion({ counts, recorded, asOf, ...logged }: LoggedImport): Lis
 }
 
 /**
- * The version that a moment finds.
- *
- * @param resource whose imports have the days of `asOf`; undefined for all imports.
+ * Creates what finds the version of a moment. What was in force is kept until the next version:
+ * to read it of thousands of imports takes much longer than a page.
  */
-export async function findVersion(
-  db: Rows,
-  resource: Resource | undefined,
-  moment: Moment,
-): Promise<FoundVersion> {
-  if ('knownAt' in moment) {
-    type Known = [version: number | null, first: number | null]
-    const [[version, first] = [null, null]] = await db.rows<Known>(versionKnownAt, moment.knownAt)
-    return version !== null && version > 0
-      ? { version }
-      : { first: first === null ? undefined : momentOf(first) }
+export function createVersionFinder() {
+  let kept = { lineage: '', states: new Map<Resource | undefined, readonly CountedState[]>() }
+
+  async function statesIn(db: Rows, resource: Resource | undefined, registry: RegistryState) {
+    const { version, lineage } = registry
+    if (kept.lineage !== lineage) kept = { lineage, states: new Map() }
+    const { states } = kept
+    const known = states.get(resource)
+    if (known !== undefined) return known
+    const read = await readStates(db, resource, version)
+    states.set(resource, read)
+    return read
   }
-  const { version, earliestVersion } = registryStateOf((await db.rows<RegistryRow>(registrySql))[0])
-  const states = await readStates(db, resource, version)
-  const found = states.findLast(({ latest = '' }) => latest <= moment.asOf)
+
+  /** @param resource whose imports have the days of `asOf`; undefined for all imports. */
+  return async (
+    db: Rows,
+    resource: Resource | undefined,
+    moment: Moment,
+  ): Promise<FoundVersion> => {
+    if ('knownAt' in moment) return findKnown(db, moment.knownAt)
+    const registry = registryStateOf((await db.rows<RegistryRow>(registrySql))[0])
+    return findDay(await statesIn(db, resource, registry), registry, moment.asOf)
+  }
+}
+
+async function findKnown(db: Rows, knownAt: number): Promise<FoundVersion> {
+  type Known = [version: number | null, first: number | null]
+  const [[version, first] = [null, null]] = await db.rows<Known>(versionKnownAt, knownAt)
+  return version !== null && version > 0
+    ? { version }
+    : { first: first === null ? undefined : momentOf(first) }
+}
+
+function findDay(
+  states: readonly CountedState[],
+  { earliestVersion }: RegistryState,
+  asOf: string,
+): FoundVersion {
+  const found = states.findLast(({ latest = '' }) => latest <= asOf)
   if (found?.latest !== undefined) return { version: found.upTo }
   let first: string | undefined
   for (const { upTo, latest } of states.toReversed()) {
@@ -158,8 +182,9 @@ export async function findVersion(
 
 type Rows = Pick<RowReader, 'rows'>
 
-/** Versions up to one that have the same imports in force; the latest day of these, if any. */
+/** Versions up to one with the same latest day of their imports in force, if these have any. */
 interface CountedState {
+  /** The last of them. */
   readonly upTo: number
   readonly latest: string | undefined
 }
@@ -185,7 +210,8 @@ async function readStates(
   const log = await db.rows<Columns>(sql, last, ...named)
   // By what a version shares with those that a revert takes back together.
   const groups = new Map<string, CountedState[]>()
-  return log.map(([version, asOf, committedAt, source, target, reverts], n) => {
+  const states: CountedState[] = []
+  for (const [n, [version, asOf, committedAt, source, target, reverts]] of log.entries()) {
     const group = nameOf({ source, target })
     const own = groups.get(group) ?? []
     const day = (asOf ?? momentOf(committedAt)).slice(0, 10)
@@ -197,8 +223,14 @@ async function readStates(
     own.push({ upTo: version, latest })
     groups.set(group, own)
     const upTo = (log[n + 1]?.[0] ?? last + 1) - 1
-    return { upTo, latest: [...groups.values()].map((all) => all.at(-1)?.latest).reduce(laterOf) }
-  })
+    const state = {
+      upTo,
+      latest: [...groups.values()].map((all) => all.at(-1)?.latest).reduce(laterOf),
+    }
+    if (states.at(-1)?.latest === state.latest) states.pop()
+    states.push(state)
+  }
+  return states
 }
 
 function laterOf(one: string | undefined, other: string | undefined): string | undefined {
