@@ -38,7 +38,7 @@ interface Place {
  * then all of the present one.
  */
 function compareStates(shape: ListingShape, source: number) {
-  /** The former records, but those that are the same now. */
+  /** The former records, except those that are the same now. */
   const former = new Map<number, Place>()
   const gone = new Set<number>()
   const replaced = new Set<number>()

@@ -28,8 +28,8 @@ export function* inBatches<T>(
 }
 
 /**
- * Cuts values into lists, each for a turn of the event loop of its own: what a look-up in SQLite
- * took of memory is not free before, since its results are there at once.
+ * Cuts values into lists, and yields each in a turn of the event loop of its own. A look-up in
+ * SQLite has its results at once, and their memory is only freed after the turn.
  */
 export async function* inTurns<T>(values: Iterable<T>, length: number): AsyncGenerator<T[]> {
   for (const batch of inBatches(values, length)) {

@@ -22,7 +22,7 @@ interface ListingMerge {
   readonly gone: ReadonlySet<number>
   /** The numbers of the segments that have these; any of its segments may if undefined. */
   readonly touched?: ReadonlySet<number> | undefined
-  /** Reads the indexes of its segments next, if it is short. */
+  /** For a short listing, what reads indexes of many listings, and those of this one next. */
   readonly read?: IndexReader
 }
 

@@ -26,10 +26,11 @@ export interface PageTexts {
 /** Texts that were read with the head of a listing. */
 export interface FirstTexts {
   /**
-   * The texts of its first segment; or of all, joined by commas in the order of their numbers, but
-   * for those that were not found.
+   * Those of its first segment; or of all segments that were found, joined by commas in the order
+   * of their numbers.
    */
   readonly texts: Uint8Array
+  /** Whether all segments were looked for. */
   readonly isWhole: boolean
 }
 

@@ -36,9 +36,7 @@ export interface WholeSegment extends SegmentRow {
 }
 
 /** A segment as it is read: certainly with its texts only if `both` were asked for. */
-export type ReadSegment<Parts extends SegmentParts> = Parts extends 'both'
-  ? WholeSegment
-  : SegmentRow
+type ReadSegment<Parts extends SegmentParts> = Parts extends 'both' ? WholeSegment : SegmentRow
 
 /** A part of the texts of a segment, in bytes. */
 export interface TextRange extends SegmentKey {

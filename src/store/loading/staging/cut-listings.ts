@@ -1,5 +1,5 @@
 // Cuts listings into segments as their rows are read: those of a first load whose rows are in the
-// order of companies and ids. The rows are in no other file, but can be had again.
+// order of companies and ids. The rows are in no other file, but can be read back from this one.
 //
 // A part of the file is a listing: its length, company, number of segments, length of the meta plus
 // one (0 for none), the meta; then for each segment the number of records, the bytes of the largest
