@@ -76,3 +76,22 @@ test('assigned ids are not taken, even if a source has the last id before those 
   const expected = ids.map((id, n) => [id, id, n < 2 ? String(id) : String(n - 1)])
   assert.deepEqual(found, expected)
 })
+
+test('an import that would assign ids beyond 2^53-1 is refused; others are not', async (t) => {
+  const db = makeSoundStore(t)
+  const given = [2 ** 52 - 1, Number.MAX_SAFE_INTEGER - 1]
+  const rows = given.map((id) => ({ id, company_id: id, name: String(id) }))
+  await importRows(db, 'rights', rows)
+  const named = (n: string) => ({ company_jurisdiction: 'GB', company_identifier: n })
+  const keyed = (n: string) => ({ key: n, name: n, ...named('1') })
+  const says = /^no ids are left to assign, since the id 900719925474099\d is in use; give ids in/
+  await assert.rejects(importRows(db, 'rights', [keyed('1'), keyed('2')]), { message: says })
+  const unknown = ['1', '2'].map((n) => ({ id: Number(n), name: n, ...named(n) }))
+  await assert.rejects(importRows(db, 'rights', unknown), { message: says })
+  // Of several rows, one needs an id.
+  await importRows(db, 'rights', [keyed('1'), keyed('1')])
+  await importRows(db, 'rights', [keyed('1'), { ...keyed('1'), ...named('1') }])
+  const [last] = query(db, 'select max(id) as id, max(company_id) as company from rights_view')
+  const greatest = Number.MAX_SAFE_INTEGER
+  assert.deepEqual([Number(last?.['id']), Number(last?.['company'])], [greatest, greatest])
+})

@@ -93,16 +93,21 @@ const createWithId = `
   insert or ignore into companies (id, jurisdiction, identifier, is_new)
     select id, jurisdiction, identifier, 1 from reference where id is not null order by seq`
 
+/** The names of companies that get assigned ids. */
+const withoutId = `
+  from reference r
+  where r.id is null and not exists (
+    select 1 from companies c
+    where c.jurisdiction = r.jurisdiction and c.identifier = r.identifier
+  )`
+
 const createByName = `
   insert into companies (id, jurisdiction, identifier, is_new)
     select $lastId + row_number() over (order by min(seq)), jurisdiction, identifier, 1
-    from reference r
-    where r.id is null and not exists (
-      select 1 from companies c
-      where c.jurisdiction = r.jurisdiction and c.identifier = r.identifier
-    )
+    ${withoutId}
     group by jurisdiction, identifier`
 
+const countByName = `select count(*) ${withoutId}`
 const lastMade = 'select max(id) from companies where id < ?'
 const lastGiven = 'select max(given_company) from stage where given_company < ?'
 
@@ -127,7 +132,8 @@ export async function makeCompanies({ staging, tables, plan }: ImportContext): P
   if (plan.knownCompaniesOnly) return
   if (staging.facts.hasNames) {
     staging.run(createWithId)
-    const lastId = await lastBeforeAssigned(staging.facts.rows, async (below) => {
+    const needed = { most: staging.facts.rows, count: () => Number(staging.value(countByName)) }
+    const lastId = await lastBeforeAssigned(needed, async (below) => {
       const [made, given] = [lastMade, lastGiven].map((sql) => Number(staging.value(sql, below)))
       return Math.max(assignedIdMin - 1, made ?? 0, given ?? 0, await tables.lastCompanyId(below))
     })

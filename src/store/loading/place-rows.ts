@@ -2,7 +2,12 @@
 // registry. A natural key has one id, and an id one content, in all listings of a record.
 
 import { companyColumns, type Resource } from '../../resources/resource.ts'
-import { assignedIdEnd, assignedIdMin, lastBeforeAssigned } from '../sql/assigned-ids.ts'
+import {
+  assignedIdEnd,
+  assignedIdMin,
+  lastBeforeAssigned,
+  type NeededIds,
+} from '../sql/assigned-ids.ts'
 import { readValue } from '../sql/database.ts'
 import { hasHashedKeys, hashKey, hideKeys, keyOfHash } from '../withholding/hide-keys.ts'
 import type { ImportContext } from './context.ts'
@@ -79,7 +84,8 @@ async function assignIds(context: ImportContext, resource: Resource): Promise<vo
     }
   }
   const given = Number(staging.value('select max(id) from stage where id < ?', assignedIdEnd))
-  const lastId = await lastAssigned(context, resource, staging.facts.rows, given)
+  const needed = { most: staging.facts.rows, count: () => Number(staging.value(countNew)) }
+  const lastId = await lastAssigned(context, resource, needed, given)
   staging.run(
     `insert into keys
       select s.key, $lastId + row_number() over (order by min(s.seq)), 1 from stage s
@@ -90,18 +96,21 @@ async function assignIds(context: ImportContext, resource: Resource): Promise<vo
   )
 }
 
+const countNew = `
+  select count(distinct key) from stage where at is not null and key not in (select key from keys)`
+
 /**
  * The greatest id that the store may have assigned in a resource: ids are permanent.
  *
- * @param count how many ids are to be assigned after it, and after one that is `given`.
+ * @param needed how many ids are to be assigned after it, and after one that is `given`.
  */
 export async function lastAssigned(
   { tables, db }: ImportContext,
   resource: Resource,
-  count: number,
+  needed: NeededIds,
   given = 0,
 ): Promise<number> {
-  const last = await lastBeforeAssigned(count, async (below) =>
+  const last = await lastBeforeAssigned(needed, async (below) =>
     Math.max(given, await tables.lastId(resource.name, below)),
   )
   // A revert may have taken recorded changes out of the listings.

@@ -188,7 +188,8 @@ async function appendRecorded(
   count: number,
 ): Promise<void> {
   const { staging, db } = context
-  const lastId = await lastAssigned(context, recording.resource, count)
+  const needed = { most: count, count: () => count }
+  const lastId = await lastAssigned(context, recording.resource, needed)
   await db.run('update store set recorded = $1', lastId + count)
   staging.run('delete from change')
   staging.run(

@@ -1,5 +1,6 @@
 // The ids that a store assigns, in either database.
 
+import { OperatorError } from '../../config/operator-error.ts'
 import type { Awaitable } from '../awaitable.ts'
 
 /** Assigned ids begin here, clear of the ids that sources use. */
@@ -7,16 +8,31 @@ export const assignedIdMin = 1_000_000_000_001
 /** Source ids from here on (2^52) are ignored when assigning, as too few ids would follow them. */
 export const assignedIdEnd = 4_503_599_627_370_496
 
+/** How many ids are needed: at most, and exactly, which takes longer to find out. */
+export interface NeededIds {
+  readonly most: number
+  readonly count: () => number
+}
+
 /**
- * The id after which a number of ids are assigned.
+ * The id after which ids are assigned.
  *
  * @param findLast finds the last known id below a bound.
+ * @throws OperatorError if too few ids up to 2^53-1 are left.
  */
 export async function lastBeforeAssigned(
-  count: number,
+  { most, count }: NeededIds,
   findLast: (below: number) => Awaitable<number>,
 ): Promise<number> {
   const last = await findLast(assignedIdEnd)
+  if (last + most < assignedIdEnd) return last
   // From the end on, there may be ids of sources, and ids that were assigned before.
-  return last + count < assignedIdEnd ? last : findLast(2 ** 53)
+  const greatest = await findLast(2 ** 53)
+  const left = Number.MAX_SAFE_INTEGER - greatest
+  if (left < most && left < count()) {
+    throw new OperatorError(
+      `no ids are left to assign, since the id ${greatest} is in use; give ids in the file`,
+    )
+  }
+  return greatest
 }
