@@ -3,7 +3,6 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { changeResource as events } from '../src/resources/index.ts'
-import { decodeEntries, reuseMemory } from '../src/store/listing/segment.ts'
 import { shapeOf } from '../src/store/listing/shape.ts'
 import { createScan } from '../src/store/listing/scan.ts'
 import { openForReading } from '../src/store/sqlite/open.ts'
@@ -38,12 +37,10 @@ export function scanFilters(scale: number): Figure[] {
   const read = store.prepare(
     'select segment, entries from segments where company_id = 1 and texts is not null order by segment',
   )
-  const memory = reuseMemory()
   const scan = () => {
     const scanning = createScan({ shape, orderBy: 'date' }, filters, undefined)
     for (const { segment, entries } of read.iterate()) {
-      const index = decodeEntries(shape, entries as Uint8Array, scanning.wanted, memory)
-      scanning.add(index, Number(segment))
+      scanning.add(entries as Uint8Array, Number(segment))
     }
     return scanning.finish()
   }

@@ -7,9 +7,12 @@ import { employees } from '../../src/resources/employees.ts'
 import {
   checkSegment,
   type ColumnValue,
+  createIndexScanner,
   decodeEntries,
   encodeSegment,
+  type IndexScanner,
   type ListedRecord,
+  lists,
   recordsOf,
 } from '../../src/store/listing/segment.ts'
 import { type ListingShape, shapeOf } from '../../src/store/listing/shape.ts'
@@ -102,6 +105,39 @@ test('an index has what was put into it, whatever the values', () => {
     { numRuns: 150 },
   )
 })
+
+test('a scan reads the same lists in any order, and their bounds hold', () => {
+  const scanner = createIndexScanner(shape)
+  fc.assert(
+    fc.property(records, (list) => {
+      const { entries } = encodeSegment(shape, list)
+      const { ids, sorts, lengths, columns } = decodeEntries(shape, entries)
+      assert.equal(scanner.open(entries), list.length)
+      columns.forEach((column, n) => {
+        const at = lists.columns + n
+        if (column.type === 'text') return assert.deepEqual(scanner.texts(at), column)
+        assert.deepEqual(scanner.numbers(at), column.numbers)
+        checkBounds(scanner.bounds(at), column.numbers)
+      })
+      assert.deepEqual(scanner.numbers(lists.sorts), sorts)
+      checkBounds(scanner.bounds(lists.sorts), sorts)
+      assert.deepEqual(scanner.lengths(), lengths)
+      assert.deepEqual(scanner.numbers(lists.ids), ids)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+/** The least number is exact, unless a bound is unknown. */
+function checkBounds(
+  { least, most, hasNull }: ReturnType<IndexScanner['bounds']>,
+  numbers: Float64Array,
+): void {
+  const known = numbers.filter((number) => !Number.isNaN(number))
+  assert.equal(hasNull, known.length < numbers.length)
+  assert.ok(known.every((number) => number >= least && number <= most))
+  if (least > -Infinity && known.length > 0) assert.equal(least, Math.min(...known))
+}
 
 test('damaged bytes are reported, and never end the process', () => {
   // The first bytes say what the others are.

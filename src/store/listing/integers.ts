@@ -72,6 +72,16 @@ export function readIntegers(reader: ByteReader, numbers: Float64Array | Uint32A
   }
 }
 
+/** Between which bounds the numbers of a list are: the head tells it, the numbers are not read. */
+export function readBounds(reader: ByteReader) {
+  const head = readNumber(reader)
+  const base = readSigned(reader)
+  const width = head & widthMask
+  const hasNull = (head & hasNulls) !== 0
+  if (width === plainWidth) return { least: -Infinity, most: Infinity, hasNull }
+  return { least: hasNull ? base + 1 : base, most: base + 256 ** width - 1, hasNull }
+}
+
 function readDistance(bytes: Buffer, at: number, width: number): number {
   let distance = bytes[at] ?? 0
   if (width > 1) distance += (bytes[at + 1] ?? 0) << 8

@@ -1,11 +1,19 @@
 // Scans of the indexes of a listing: which records pass the filters, and by what they are ordered.
 //
 // The caller passes the segments one after another, so that it decides when to pause. In a text
-// column, each distinct value of a segment is tested once.
+// column, each distinct value of a segment is tested once. Of a list of numbers, the bounds are
+// tested first: they mostly tell that all of its records pass, or that none does.
 
 import type { Filter, Interval, SortOrder } from '../selection.ts'
 import { byCodePoint } from '../record-texts.ts'
-import type { IndexColumn, SegmentIndex } from './segment.ts'
+import { stringEnd, stringText } from '../../text/member-scan.ts'
+import {
+  createIndexScanner,
+  reuseMemory,
+  type IndexScanner,
+  lists,
+  type TextColumn,
+} from './segment.ts'
 import type { ListingShape } from './shape.ts'
 import { extentOf, type View } from './view.ts'
 
@@ -27,20 +35,22 @@ export interface Scanned {
   readonly texts: readonly string[]
 }
 
-/** A place in an index: the ids, the order values, or the nth column. */
-type Place = 'id' | 'sort' | number
-
-function placeOf({ shape, orderBy }: IndexedFields, field: string): Place | undefined {
-  if (field === 'id') return 'id'
-  if (shape.hasSort && field === orderBy) return 'sort'
+/** The list of an index that has the values of a field. */
+function listOf({ shape, orderBy }: IndexedFields, field: string): number | undefined {
+  if (field === 'id') return lists.ids
+  if (shape.hasSort && field === orderBy) return lists.sorts
   const at = shape.columns.findIndex((column) => column.field === field)
-  return at < 0 ? undefined : at
+  return at < 0 ? undefined : lists.columns + at
 }
 
 /** Whether a view is ordered as the listing is, forwards or backwards. */
 export function isListingOrder(fields: IndexedFields, sort: SortOrder): boolean {
-  return placeOf(fields, sort.field) === (fields.shape.hasSort ? 'sort' : 'id')
+  return listOf(fields, sort.field) === (fields.shape.hasSort ? lists.sorts : lists.ids)
 }
+
+/** Marks of the records of a segment, and of the distinct values of a column. */
+const marks = reuseMemory(Uint8Array)
+const passing = reuseMemory(Uint8Array)
 
 /** @param sort undefined for the order of the listing. */
 export function createScan(
@@ -52,32 +62,26 @@ export function createScan(
   const isBeyond = createEnd(fields, filters)
   let isOver = false
   const order = sort === undefined || isListingOrder(fields, sort) ? undefined : sort.field
-  const ordering = order === undefined ? undefined : placeOf(fields, order)
-  const keyed = order === undefined ? undefined : createKeys(ordering)
+  const keyed = order === undefined ? undefined : createKeys(fields, order)
   const places = createPlaces()
   const ids = createFloats()
-  const used = [...filters.map(({ field }) => placeOf(fields, field)), ordering]
+  const index = createIndexScanner(fields.shape)
   return {
-    /** What has to be decoded of an index. */
-    wanted: {
-      ids: keyed !== undefined || used.includes('id'),
-      sorts: used.includes('sort'),
-      columns: used.filter((place) => typeof place === 'number'),
-    },
-    /** Whether `add` needs values of the texts. */
+    /** Whether `add` needs the texts. */
     readsTexts: keyed?.readsTexts ?? false,
     /**
+     * @param entries the index of a segment.
      * @param segment its number.
-     * @param values the values of the order's field, one for each record, if `readsTexts`.
+     * @param texts those of the segment, if `readsTexts`.
      */
-    add(index: SegmentIndex, segment: number, values?: readonly unknown[]): void {
+    add(entries: Uint8Array, segment: number, texts?: Uint8Array): void {
+      const kept = marks(index.open(entries)).fill(1)
       isOver ||= isBeyond(index)
-      const kept = findPassing(tests, index)
-      if (kept === undefined) return
-      places.add(index, segment, kept)
+      for (const test of tests) if (!test(index, kept)) return
+      places.add(index.lengths(), segment, kept)
       if (keyed === undefined) return
-      addNumbers(ids, kept, index.ids)
-      keyed.add(index, kept, values)
+      addNumbers(ids, kept, index.numbers(lists.ids))
+      keyed.add(index, kept, texts)
     },
     /** Whether no record of later segments can pass. */
     isOver: () => isOver,
@@ -90,19 +94,21 @@ export function createScan(
   }
 }
 
-/** Whether all records after those of an index are beyond the bounds of the listing's own order. */
+/** Whether all records of later segments are beyond the bounds of the listing's own order. */
 function createEnd(
   { shape, orderBy }: IndexedFields,
   filters: readonly Filter[],
-): (index: SegmentIndex) => boolean {
+): (index: IndexScanner) => boolean {
   const isAscending = shape.direction === 'ascending'
   const ends = filters
     .filter(({ field }) => shape.hasSort && field === orderBy)
     .map(({ anyOf }) => anyOf.filter((one) => one !== null))
     .map((some) => (isAscending ? Math.max(...some.map(mostOf)) : Math.min(...some.map(leastOf))))
-  return ({ sorts }) => {
-    const last = sorts.at(-1) ?? NaN
-    return ends.some((end) => (isAscending ? last > end : last < end))
+  if (ends.length === 0) return () => false
+  // The least number of a list is exact, if it is known. In ascending order, it comes first.
+  return (index) => {
+    const { least } = index.bounds(lists.sorts)
+    return least > -Infinity && ends.some((end) => (isAscending ? least > end : least < end))
   }
 }
 
@@ -112,16 +118,20 @@ const mostOf = ({ to }: Interval) => (to === undefined ? Infinity : Number(to))
 /** Collects where records are. */
 function createPlaces() {
   const segments = createFloats()
-  const places = createWords()
+  let places = new Uint32Array(2 * startLength)
+  let length = 0
   let holder = 0
+  const resize = (count: number) => new Uint32Array(places.buffer.transfer(4 * count))
   return {
-    add({ lengths }: SegmentIndex, segment: number, kept: Uint8Array): void {
+    add(lengths: Uint32Array, segment: number, kept: Uint8Array): void {
+      const most = length + 2 * kept.length
+      if (most > places.length) places = resize(2 * most)
       let start = 0
       for (let n = 0; n < kept.length; n++) {
         const end = start + (lengths[n] ?? 0)
         if (kept[n] === 1) {
-          places.add(holder)
-          places.add(extentOf(start, encodeEnd(start, end, kept.length)))
+          places[length++] = holder
+          places[length++] = extentOf(start, encodeEnd(start, end, kept.length))
         }
         start = end + 1
       }
@@ -129,7 +139,7 @@ function createPlaces() {
       segments.add(start - 1)
       holder += 1
     },
-    take: (): View => ({ segments: segments.take(), places: places.take() }),
+    take: (): View => ({ segments: segments.take(), places: resize(length) }),
   }
 }
 
@@ -143,51 +153,49 @@ function encodeEnd(start: number, end: number, count: number): number {
 const noNumbers = new Float64Array(0)
 
 /** Clears the marks of the records that do not pass; false if none passes. */
-type Test = (index: SegmentIndex, kept: Uint8Array) => boolean
-
-/** A mark for each record; undefined if none passes all tests. */
-function findPassing(tests: readonly Test[], index: SegmentIndex): Uint8Array | undefined {
-  const kept = new Uint8Array(index.count).fill(1)
-  return tests.every((test) => test(index, kept)) ? kept : undefined
-}
+type Test = (index: IndexScanner, kept: Uint8Array) => boolean
 
 function createTest(fields: IndexedFields, { field, anyOf }: Filter): Test {
-  const place = placeOf(fields, field)
-  if (place === undefined) throw new Error(`${fields.shape.listing} has no index of ${field}`)
+  const list = listOf(fields, field)
+  if (list === undefined) throw new Error(`${fields.shape.listing} has no index of ${field}`)
   const takesNull = anyOf.includes(null)
   const intervals = anyOf.filter((one) => one !== null)
+  if (isText(fields, list)) {
+    return (index, kept) => markTexts(index.texts(list), kept, intervals, takesNull)
+  }
+  const ranges = intervals.map((one) => ({ from: leastOf(one), to: mostOf(one) }))
   return (index, kept) => {
-    const column = columnOf(index, place)
-    return column.type === 'integer'
-      ? markNumbers(column.numbers, kept, intervals, takesNull)
-      : markTexts(column, kept, intervals, takesNull)
+    const { least, most, hasNull } = index.bounds(list)
+    if ((takesNull || !hasNull) && ranges.some(({ from, to }) => from <= least && most <= to)) {
+      return true
+    }
+    const canPass = ranges.some(({ from, to }) => from <= most && least <= to)
+    if (!canPass && !(takesNull && hasNull)) return false
+    return markNumbers(index.numbers(list), kept, ranges, takesNull)
   }
 }
 
-function columnOf({ ids, sorts, columns }: SegmentIndex, place: Place): IndexColumn {
-  if (place === 'id') return { type: 'integer', numbers: ids }
-  if (place === 'sort') return { type: 'integer', numbers: sorts }
-  const column = columns[place]
-  if (column === undefined) throw new Error('an index lacks a column')
-  return column
-}
+const isText = ({ shape }: IndexedFields, list: number): boolean =>
+  shape.columns[list - lists.columns]?.type === 'text'
+
+/** Numbers from one to another, both included. */
+type Range = Readonly<Record<'from' | 'to', number>>
 
 function markNumbers(
   numbers: Float64Array,
   kept: Uint8Array,
-  intervals: readonly Interval[],
+  ranges: readonly Range[],
   takesNull: boolean,
 ): boolean {
-  const least = intervals.map(leastOf)
-  const most = intervals.map(mostOf)
   let isAny = false
   for (let n = 0; n < numbers.length; n++) {
     if (kept[n] === 0) continue
     const number = numbers[n] ?? NaN
     // NaN is within no bounds.
     let passes = takesNull && Number.isNaN(number)
-    for (let at = 0; !passes && at < least.length; at++) {
-      passes = number >= (least[at] ?? NaN) && number <= (most[at] ?? NaN)
+    for (let at = 0; !passes && at < ranges.length; at++) {
+      const range = ranges[at]
+      passes = range !== undefined && number >= range.from && number <= range.to
     }
     if (passes) isAny = true
     else kept[n] = 0
@@ -196,18 +204,18 @@ function markNumbers(
 }
 
 function markTexts(
-  { values, codes }: IndexColumn & { readonly type: 'text' },
+  { values, codes }: TextColumn,
   kept: Uint8Array,
   intervals: readonly Interval[],
   takesNull: boolean,
 ): boolean {
-  const passes = new Uint8Array(values.length + 1)
+  const passes = passing(values.length + 1)
   passes[0] = Number(takesNull)
   let isPossible = takesNull
-  for (const [n, value] of values.entries()) {
-    if (!intervals.some((one) => isIn(value, one))) continue
-    passes[n + 1] = 1
-    isPossible = true
+  for (let n = 0; n < values.length; n++) {
+    const passed = isInOne(values[n] ?? '', intervals)
+    passes[n + 1] = Number(passed)
+    if (passed) isPossible = true
   }
   if (!isPossible) return false
   let isAny = 0
@@ -219,6 +227,11 @@ function markTexts(
   return isAny === 1
 }
 
+function isInOne(value: string, intervals: readonly Interval[]): boolean {
+  for (const one of intervals) if (isIn(value, one)) return true
+  return false
+}
+
 function isIn(value: string, { from, to }: Interval): boolean {
   if (from !== undefined && from === to) return value === from
   return (
@@ -227,18 +240,21 @@ function isIn(value: string, { from, to }: Interval): boolean {
   )
 }
 
-/** Collects the values by which records are ordered; without a place, the texts have them. */
-function createKeys(place: Place | undefined) {
+/** Collects the values by which records are ordered; without a list of them, those of the texts. */
+function createKeys(fields: IndexedFields, order: string) {
+  const list = listOf(fields, order)
   const keys = createFloats()
   const codes = new Map<string, number>()
   return {
     keys,
     texts: () => [...codes.keys()],
-    readsTexts: place === undefined,
-    add(index: SegmentIndex, kept: Uint8Array, values: readonly unknown[] = []) {
-      if (place === undefined) return addValues(keys, codes, kept, values)
-      const column = columnOf(index, place)
-      if (column.type === 'integer') return addNumbers(keys, kept, column.numbers)
+    readsTexts: list === undefined,
+    add(index: IndexScanner, kept: Uint8Array, texts: Uint8Array = noBytes) {
+      if (list === undefined) {
+        return addValues(keys, codes, kept, valuesOf(texts, index.lengths(), order))
+      }
+      if (!isText(fields, list)) return addNumbers(keys, kept, index.numbers(list))
+      const column = index.texts(list)
       const ownCodes = column.values.map((value) => codeOf(codes, value))
       for (let n = 0; n < kept.length; n++) {
         if (kept[n] === 1) keys.add(ownCodes[(column.codes[n] ?? 0) - 1] ?? NaN)
@@ -246,6 +262,8 @@ function createKeys(place: Place | undefined) {
     },
   }
 }
+
+const noBytes = new Uint8Array()
 
 function addNumbers(keys: Floats, kept: Uint8Array, numbers: Float64Array): void {
   for (let n = 0; n < kept.length; n++) if (kept[n] === 1) keys.add(numbers[n] ?? NaN)
@@ -265,6 +283,29 @@ function addValues(
   }
 }
 
+/**
+ * The values of a field in the records of a segment. The name of a member, from the comma to the
+ * colon, cannot be within a string, where a quotation mark follows a backslash; so a record is only
+ * parsed if its value is no text.
+ */
+function valuesOf(texts: Uint8Array, lengths: Uint32Array, field: string): unknown[] {
+  const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
+  const name = Buffer.from(`,"${field}":"`)
+  let next = bytes.indexOf(name)
+  let end = -1
+  return Array.from(lengths, (length) => {
+    const start = end + 1
+    end = start + length
+    if (next !== -1 && next < end) {
+      const from = next + name.length
+      next = bytes.indexOf(name, from)
+      return stringText(bytes.subarray(from, stringEnd(bytes, from)))
+    }
+    const record: unknown = JSON.parse(bytes.toString('utf8', start, end))
+    return (record as Readonly<Record<string, unknown>>)[field]
+  })
+}
+
 /** The number of a text among distinct ones. */
 function codeOf(codes: Map<string, number>, text: string): number {
   let code = codes.get(text)
@@ -273,8 +314,6 @@ function codeOf(codes: Map<string, number>, text: string): number {
 }
 
 type Floats = ReturnType<typeof createFloats>
-const createFloats = () => createList(Float64Array)
-const createWords = () => createList(Uint32Array)
 
 const startLength = 256
 
@@ -282,13 +321,10 @@ const startLength = 256
  * Makes a list of numbers that grows. Its memory moves with it: if former lists were left to the
  * garbage collector, every few views would make it collect everything.
  */
-function createList<List extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(type: {
-  new (numbers: number | ArrayBuffer): List
-  readonly BYTES_PER_ELEMENT: number
-}) {
-  let list = new type(startLength)
+function createFloats() {
+  let list = new Float64Array(startLength)
   let length = 0
-  const resize = (count: number) => new type(list.buffer.transfer(count * type.BYTES_PER_ELEMENT))
+  const resize = (count: number) => new Float64Array(list.buffer.transfer(8 * count))
   return {
     add(value: number): void {
       if (length === list.length) list = resize(length * 2)

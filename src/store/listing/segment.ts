@@ -18,7 +18,7 @@ import {
 } from './bytes.ts'
 import { reasonOf } from '../../config/operator-error.ts'
 import type { ShapeColumn } from '../../resources/filters.ts'
-import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
+import { readBounds, readIntegers, skipIntegers, writeIntegers } from './integers.ts'
 import type { ListingShape } from './shape.ts'
 import { DamagedStoreError } from './tables.ts'
 
@@ -62,6 +62,8 @@ export type IndexColumn =
   | { readonly type: 'text'; readonly values: readonly string[]; readonly codes: Uint32Array }
   /** NaN is null. */
   | { readonly type: 'integer'; readonly numbers: Float64Array }
+
+export type TextColumn = Extract<IndexColumn, { readonly type: 'text' }>
 
 export interface EncodedSegment {
   readonly entries: Buffer
@@ -149,51 +151,27 @@ export interface WantedParts {
   readonly ids?: boolean
   readonly sorts?: boolean
   readonly sources?: boolean
-  /** The places of columns in the shape. */
-  readonly columns?: readonly number[]
+  readonly columns?: boolean
 }
 
-const allLists: WantedParts = { ids: true, sorts: true, sources: true }
+const allParts: WantedParts = { ids: true, sorts: true, sources: true, columns: true }
 
-/** Returns memory of at least so many bytes, in which an index is decoded. */
-type IndexMemory = (bytes: number) => ArrayBuffer
-
-const newMemory: IndexMemory = (bytes) => new ArrayBuffer(bytes)
-
-/** Memory for one index at a time: to allocate it for each takes a third of the time of a scan. */
-export function reuseMemory(): IndexMemory {
-  let memory = new ArrayBuffer(16_384)
-  return (bytes) => (memory.byteLength < bytes ? (memory = new ArrayBuffer(2 * bytes)) : memory)
-}
-
-/**
- * @param wanted everything if undefined.
- * @param memoryOf what it returns has to stay as it is while the index is used.
- *
- * @throws DamagedStoreError if the bytes are no index of this shape.
- */
+/** @throws DamagedStoreError if the bytes are no index of this shape. */
 export function decodeEntries(
   shape: ListingShape,
   entries: Uint8Array,
-  wanted?: WantedParts,
-  memoryOf = newMemory,
+  wanted = allParts,
 ): SegmentIndex {
-  if (entries[0] !== format)
-    throw new DamagedStoreError('an index of records has an unknown format')
-  const source = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
-  const reader = { source, at: headBytes }
-  const count = readNumber(reader)
-  if (count * digestBytes > entries.length)
-    throw new DamagedStoreError('an index of records is too short')
+  const reader = openIndex(entries)
+  const { source, count } = reader
   const {
     ids: hasIds = false,
     sorts: hasSorts = false,
     sources: hasSources = false,
-  } = wanted ?? allLists
-  const lists = 1 + Number(hasIds) + Number(hasSorts) + Number(hasSources)
-  const chosen = wanted === undefined ? undefined : (wanted.columns ?? noColumns)
-  const bytes = 8 * count * (lists + (chosen ?? shape.columns).length)
-  const memory = createLists(memoryOf(bytes), count)
+    columns: hasColumns = false,
+  } = wanted
+  const numbers = 1 + Number(hasIds) + Number(hasSorts) + Number(hasSources)
+  const memory = createLists(numbers + (hasColumns ? shape.columns.length : 0), count)
   const ids = hasIds ? readInto(reader, memory.floats()) : skipList(reader, count, noNumbers)
   let sorts = noNumbers
   if (shape.hasSort && hasSorts) sorts = readInto(reader, memory.floats())
@@ -203,14 +181,101 @@ export function decodeEntries(
   const digestsAt = skip(reader, digestBytes * count)
   const digests = source.subarray(digestsAt, reader.at)
   const columns: IndexColumn[] = []
-  for (const [at, { type }] of shape.columns.entries()) {
-    if (chosen === undefined || chosen.includes(at)) columns[at] = readColumn(reader, type, memory)
-    else if (type === 'text') skipTexts(reader, count)
-    else skipIntegers(reader, count)
+  for (const { type } of shape.columns) {
+    if (hasColumns) columns.push(readColumn(reader, type, memory))
+    else skipColumn(reader, type, count)
   }
-  if (reader.at < source.length)
-    throw new DamagedStoreError('an index of records has bytes after its end')
+  checkEnd(reader)
   return { count, bytes: entries.length, ids, sorts, lengths, sources, digests, columns }
+}
+
+type OpenIndex = ByteReader & { readonly count: number }
+
+/** Begins to read an index. */
+function openIndex(entries: Uint8Array): OpenIndex {
+  if (entries[0] !== format)
+    throw new DamagedStoreError('an index of records has an unknown format')
+  const source = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
+  const reader = { source, at: headBytes, count: 0 }
+  reader.count = readNumber(reader)
+  if (reader.count * digestBytes > entries.length)
+    throw new DamagedStoreError('an index of records is too short')
+  return reader
+}
+
+function checkEnd({ source, at }: ByteReader): void {
+  if (at < source.length) throw new DamagedStoreError('an index of records has bytes after its end')
+}
+
+function skipColumn(reader: ByteReader, type: ShapeColumn['type'], count: number): void {
+  if (type === 'text') skipTexts(reader, count)
+  else skipIntegers(reader, count)
+}
+
+/** Memory for one list after another: to allocate it for each takes a third of a scan's time. */
+export function reuseMemory<List extends Float64Array | Uint32Array | Uint8Array>(type: {
+  new (length: number): List
+}): (length: number) => List {
+  let memory = new type(1_024)
+  let list = memory
+  return (length) => {
+    if (memory.length < length) memory = new type(2 * length)
+    if (list.length !== length) list = memory.subarray(0, length) as List
+    return list
+  }
+}
+
+const floats = reuseMemory(Float64Array)
+const words = reuseMemory(Uint32Array)
+
+/** The lists that a scan reads of an index; the nth column is at `columns + n`. */
+export const lists = { ids: 0, sorts: 1, lengths: 2, columns: 3 }
+
+export type IndexScanner = ReturnType<typeof createIndexScanner>
+
+/**
+ * Reads one index after another. A list is decoded when it is asked for, into memory that all such
+ * lists share: it has to be used before the next one is asked for.
+ */
+export function createIndexScanner({ hasSort, columns }: ListingShape) {
+  let reader: OpenIndex = { source: Buffer.alloc(0), at: 0, count: 0 }
+  const begins: number[] = []
+
+  function beginAt(list: number): ByteReader {
+    reader.at = begins[list] ?? 0
+    return reader
+  }
+
+  return {
+    /** Opens the next index; returns the number of its records. */
+    open(entries: Uint8Array): number {
+      reader = openIndex(entries)
+      const { count } = reader
+      begins[lists.ids] = reader.at
+      skipIntegers(reader, count)
+      begins[lists.sorts] = reader.at
+      if (hasSort) skipIntegers(reader, count)
+      begins[lists.lengths] = reader.at
+      skipIntegers(reader, count)
+      skipIntegers(reader, count)
+      skip(reader, digestBytes * count)
+      let list = lists.columns
+      for (const { type } of columns) {
+        begins[list++] = reader.at
+        skipColumn(reader, type, count)
+      }
+      checkEnd(reader)
+      return count
+    },
+    bounds: (list: number) => readBounds(beginAt(list)),
+    /** NaN is null. */
+    numbers: (list: number) => readInto(beginAt(list), floats(reader.count)),
+    lengths: () => readInto(beginAt(lists.lengths), words(reader.count)),
+    texts(list: number): TextColumn {
+      const codes = words(reader.count)
+      return { type: 'text', values: readTexts(beginAt(list), codes), codes }
+    },
+  }
 }
 
 function readInto<List extends Float64Array | Uint32Array>(reader: ByteReader, list: List): List {
@@ -225,10 +290,10 @@ function skipList<List>(reader: ByteReader, count: number, none: List): List {
 
 const noNumbers = new Float64Array(0)
 const noSources = new Uint32Array(0)
-const noColumns: readonly number[] = []
 
-/** The lists of an index in its memory: one allocation instead of a dozen small ones. */
-function createLists(memory: ArrayBuffer, count: number) {
+/** Up to so many lists of an index: one allocation instead of a dozen small ones. */
+function createLists(most: number, count: number) {
+  const memory = new ArrayBuffer(8 * count * most)
   let at = 0
   const next = () => (at += 8 * count) - 8 * count
   return {

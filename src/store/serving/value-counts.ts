@@ -6,7 +6,7 @@ import type { Resource } from '../../resources/resource.ts'
 import { hasMoreCharacters } from '../../text/characters.ts'
 import { markOf, onlySegment } from '../listing/directory.ts'
 import { leavesOf, scanEntries } from '../listing/open-listings.ts'
-import { decodeEntries, reuseMemory, type SegmentIndex } from '../listing/segment.ts'
+import { createIndexScanner, lists, type TextColumn } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
 import { byCodePoint } from '../record-texts.ts'
@@ -139,9 +139,6 @@ async function countLong(
   return counter.counts()
 }
 
-/** An index is counted as soon as it is decoded, before any other. */
-const memory = reuseMemory()
-
 /** Counts the values of the fields that are filtered by single values, until they are too many. */
 function createCounter(resource: Resource) {
   const shape = shapeOf(resource)
@@ -150,12 +147,14 @@ function createCounter(resource: Resource) {
       ? [{ field, column, counts: new Map<string | null, number>() }]
       : [],
   )
+  const index = createIndexScanner(shape)
   return {
     add(entries: Uint8Array): void {
       if (fields.length === 0) return
-      const columns = fields.map(({ column }) => column)
-      const index = decodeEntries(shape, entries, { columns }, memory)
-      fields = fields.filter(({ column, counts }) => addColumn(index, column, counts))
+      index.open(entries)
+      fields = fields.filter(({ column, counts }) =>
+        addColumn(index.texts(lists.columns + column), counts),
+      )
     },
     isOver: () => fields.length === 0,
     counts: (): ListingCounts =>
@@ -164,19 +163,13 @@ function createCounter(resource: Resource) {
 }
 
 /** Adds the values of a segment; returns false if they are too many, or one is too long. */
-function addColumn(
-  { columns }: SegmentIndex,
-  at: number,
-  counts: Map<string | null, number>,
-): boolean {
-  const column = columns[at]
-  if (column?.type !== 'text') throw new Error('only texts are filtered by single values')
-  const byCode = new Uint32Array(column.values.length + 1)
-  for (const code of column.codes) byCode[code] = (byCode[code] ?? 0) + 1
+function addColumn({ values, codes }: TextColumn, counts: Map<string | null, number>): boolean {
+  const byCode = new Uint32Array(values.length + 1)
+  for (const code of codes) byCode[code] = (byCode[code] ?? 0) + 1
   for (let code = 0; code < byCode.length; code++) {
     const count = byCode[code] ?? 0
     if (count === 0) continue
-    const value = code === 0 ? null : (column.values[code - 1] ?? null)
+    const value = code === 0 ? null : (values[code - 1] ?? null)
     if (isTooLong(value)) return false
     counts.set(value, (counts.get(value) ?? 0) + count)
   }
