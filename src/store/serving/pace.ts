@@ -6,8 +6,8 @@
 /** Waits for the next step if the current one has used up its time. */
 export type Pace = () => Promise<void> | undefined
 
-/** How long a step holds the event loop, in milliseconds: about as long as a few pages do. */
-const stepMs = 0.3
+/** How long a step holds the event loop, in milliseconds: about as long as a page or two do. */
+const stepMs = 0.1
 
 /** Creates a pace, which begins with a step. */
 export function createPace(): Pace {
