@@ -151,9 +151,12 @@ function checkOf(copy: DatabaseSync, list: ListPlace, { lostMax }: RestoreWatch)
     const store = registryOf(replaced)
     const isSame = (await readStoreId(store).catch(() => undefined)) === registry
     // A copy from before the first order would agree without any list.
-    await compareWithList(store, list).catch((error: unknown) => {
-      if (isSame && error instanceof OperatorError) throw error
-    })
+    if (isSame) {
+      await compareWithList(store, list).catch((error: unknown) => {
+        // A damaged store cannot tell.
+        if (error instanceof OperatorError) throw error
+      })
+    }
     const own = await lineagesIn(replaced).catch(() => [])
     const { lost } = relate(own, await lineagesIn(copy))
     if (lost <= lostMax) return
