@@ -127,22 +127,17 @@ function headReader(db: DatabaseSync, registry: () => RegistryState): ServingRea
 
 type SegmentColumn = readonly [bytes: Uint8Array | null]
 
+const where = 'from segments where company_id = ?1 and segment'
+
 /** Reads a column of a company's segments; those with consecutive numbers by one statement. */
 function readColumn(db: DatabaseSync, column: 'texts' | 'entries') {
-  const where = 'from segments where company_id = ?1 and segment'
   const single = prepareRow(db, `select ${column} ${where} = ?2`)
-  const range = prepareRow(db, `select ${column} ${where} between ?2 and ?3`)
-  // A scan reads thousands of short indexes: an object for each takes longer than to join them.
-  const lengths = 'group_concat(length(entries))'
-  const joined = prepareRow(
-    db,
-    `select cast(group_concat(entries, '') as blob), ${lengths} ${where} between ?2 and ?3`,
-  )
+  const readRange = column === 'entries' ? rangeOfEntries(db) : rangeOfTexts(db)
 
-  function run(company: number, first: number, last: number): readonly SegmentColumn[] {
-    if (first < last) return range.all(company, first, last) as unknown as SegmentColumn[]
+  function run(company: number, first: number, last: number): readonly (Uint8Array | null)[] {
+    if (first < last) return readRange(company, first, last)
     const row = single.get(company, first) as unknown as SegmentColumn | undefined
-    return row === undefined ? [] : [row]
+    return row ?? []
   }
 
   return (company: number, segments: readonly number[]): Uint8Array[] => {
@@ -153,24 +148,34 @@ function readColumn(db: DatabaseSync, column: 'texts' | 'entries') {
       at += 1
       while (segments[at] === first + at - start) at += 1
       const last = first + at - start - 1
-      if (column === 'entries' && first < last) {
-        cutJoined(joined.get(company, first, last) as unknown as JoinedColumn, found)
-      } else {
-        for (const [bytes] of run(company, first, last)) if (bytes !== null) found.push(bytes)
-      }
+      for (const bytes of run(company, first, last)) if (bytes !== null) found.push(bytes)
       if (found.length < at) throw new MissingSegmentError({ companyId: company, segment: first })
     }
     return found
   }
 }
 
-/** The values of a column one after another, and their lengths; null if there are none. */
-type JoinedColumn = readonly [bytes: Uint8Array, lengths: string] | readonly [null, null]
+/** Reads a column of the segments from one number to another. */
+type RangeReader = (company: number, first: number, last: number) => readonly (Uint8Array | null)[]
 
-function cutJoined([bytes, lengths]: JoinedColumn, found: Uint8Array[]): void {
-  if (bytes === null) return
-  let at = 0
-  for (const length of lengths.split(',')) found.push(bytes.subarray(at, (at += Number(length))))
+function rangeOfTexts(db: DatabaseSync): RangeReader {
+  const range = prepareRow(db, `select texts ${where} between ?2 and ?3`)
+  return (...asked) => (range.all(...asked) as unknown as SegmentColumn[]).map(([bytes]) => bytes)
+}
+
+/** Bytes one after another, and their lengths; null if there are none. */
+type Joined = readonly [bytes: Uint8Array, lengths: string] | readonly [null, null]
+
+/** A scan reads thousands of short indexes: an object for each takes longer than to join them. */
+function rangeOfEntries(db: DatabaseSync): RangeReader {
+  const columns = "cast(group_concat(entries, '') as blob), group_concat(length(entries))"
+  const joined = prepareRow(db, `select ${columns} ${where} between ?2 and ?3`)
+  return (...asked) => {
+    const [bytes, lengths] = joined.get(...asked) as unknown as Joined
+    if (bytes === null) return []
+    let at = 0
+    return lengths.split(',').map((length) => bytes.subarray(at, (at += Number(length))))
+  }
 }
 
 /** How many turns the event loop has begun. */
