@@ -88,7 +88,7 @@ type HeadInRegistryRow = [
  * @param rowsOfCompany runs a statement about the company that is its first value.
  */
 export function createReads(rows: Rows, gate: Gate, rowsOfCompany = rows): ServingReads {
-  const versions = createVersionReads(rows)
+  const versions = createVersionReads(rows, rowsOfCompany)
   const headInRegistry = readHeadInRegistry(rowsOfCompany, versions.note)
   const listings = listingReads(rowsOfCompany)
   const at = <T>(company: number, work: () => Awaitable<T>) =>

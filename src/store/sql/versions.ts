@@ -75,8 +75,12 @@ const changesMax = 10_000
 const knownSinceSql = `
   select since from company_states where company_id = $1 and version <= $2 and until > $2`
 
-/** Reads which imports made versions, and keeps them; and which versions made companies known. */
-export function createVersionReads(rows: RowReader['rows']) {
+/**
+ * Reads which imports made versions, and keeps them; and which versions made companies known.
+ *
+ * @param rowsOfCompany runs a statement about the company that is its first value.
+ */
+export function createVersionReads(rows: RowReader['rows'], rowsOfCompany = rows) {
   // After a restore, version numbers are used again, so these belong to one history.
   const changes = createLru<number | string, Change>(changesMax)
   let history: string | undefined
@@ -104,7 +108,7 @@ export function createVersionReads(rows: RowReader['rows']) {
       })
     },
     knownSince: (companyId, version) =>
-      after(rows<[number]>(knownSinceSql, companyId, version), ([row]) => row?.[0]),
+      after(rowsOfCompany<[number]>(knownSinceSql, companyId, version), ([row]) => row?.[0]),
   } satisfies Pick<ServingReads, 'change' | 'knownSince'> & { note: typeof note }
 }
 
