@@ -17,7 +17,7 @@ import {
   untilDecided,
 } from './citus-store.ts'
 import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
-import { describeEnd, type Ended, faultOfRefusal, startDossier } from './processes.ts'
+import { describeEnd, type Ended, faultOfRefusal, isUnknown, startDossier } from './processes.ts'
 
 /** Kills nodes `ground.kills` times. */
 export const loseCitusNodes: Campaign = (ground) =>
@@ -179,6 +179,11 @@ async function faultOfReport(store: CitusStore): Promise<string | undefined> {
 
 /** The next command does not wait for Citus to decide. */
 async function goOn(store: CitusStore, change: Change, ended: Ended): Promise<string | undefined> {
+  if (isUnknown(ended)) {
+    // An operator looks first, too: done twice, it would be two versions.
+    await recoverEvery(store, '1s')
+    return (await untilDecided(store)) ?? judge(store, change, ended)
+  }
   if (ended.code !== 0) return faultOfRefusal(ended) ?? repeat(store, change)
   store.course.done(change)
   return repeat(store, store.course.plan('import'))
@@ -196,7 +201,7 @@ async function judge(store: CitusStore, change: Change, ended: Ended): Promise<s
 function faultOfEnd(ended: Ended, which: string): string | undefined {
   if (ended.signal !== null) return 'the command did not end'
   if (ended.code === 0) return which === 'after' ? undefined : 'it ended as if it were committed'
-  if (/whether it succeeded/.test(ended.err)) return faultOfRefusal(ended)
+  if (isUnknown(ended)) return faultOfRefusal(ended)
   return firstFault(
     which === 'before' ? undefined : 'it ended as if nothing were changed',
     faultOfRefusal(ended),
