@@ -166,7 +166,8 @@ function rowOfCompany(world: World, random: Random, company: Company, n: number)
     ...{ jurisdiction: 'GB', identifier, town: `Town ${random.integer(1, 3)} ${word}` },
     name: random.oneIn(3) ? `${tell()} Ltd` : `${word} Trading ${random.integer(1, 3)}`,
     ...(random.oneIn(2) ? { owner: tell() } : {}),
-    ...(random.oneIn(3) ? { [`Share of ${word}`]: 1 } : {}),
+    // A mark at its end: the names of attributes are stored one after the other.
+    ...(random.oneIn(3) ? { [`Share of ${word}?`]: 1 } : {}),
     ...(random.oneIn(2) ? { people: [tell(), { who: tell(), [tell()]: [[tell()]] }] } : {}),
   }
   const somebody = somebodyAt(world, random, n)
