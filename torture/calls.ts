@@ -18,11 +18,13 @@ const killing: Effects = {
   unlink: ['kill'],
 }
 
-/** Kills a first load and an update at their writes. */
+/** Kills first loads, updates, reverts, a prune and a compaction at their writes. */
 export const killAtCalls: Campaign = (ground) =>
   killAtEach(
     ground,
-    ground.isShort ? ['events, first load'] : [...writingCases, 'companies, revert'],
+    ground.isShort
+      ? ['events, first load']
+      : [...writingCases, 'companies, revert', 'events, prune', 'events, compact'],
     killing,
   )
 

@@ -1,5 +1,6 @@
 // The imports under test: a first load, an update with removals and the revert of that, of
-// companies and of records, and the restore of a backup; each with the state before and after it.
+// companies and of records, and a restore, a prune and a compaction; each with the state before and
+// after it.
 
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -59,7 +60,9 @@ export interface ImportCase<C extends Course = Course> {
 }
 
 type Target = 'companies' | 'events'
-export type CaseName = `${Target}, ${'first load' | 'update' | 'revert'}` | 'events, restore'
+export type CaseName =
+  | `${Target}, ${'first load' | 'update' | 'revert'}`
+  | `events, ${'restore' | 'prune' | 'compact'}`
 
 /** Those of which each writes to files in its own way: for faults of the disk. */
 export const writingCases: readonly CaseName[] = [
@@ -110,11 +113,14 @@ async function makeAnew<C extends Course>(
   const [taken, backup] = [join(folder, 'taken.db'), join(folder, 'backup.db')]
   rmSync(taken, { force: true })
   if (kind === 'restore') await mustRun(['backup', taken, '--db', prepared])
-  if (kind === 'revert' || kind === 'restore') await mustRun(load('second')(prepared))
-  // Can be repeated, like an import.
+  // All can be repeated, like an import.
   const revert = (store: string) => ['revert', '--to', '1', '--db', store]
   const restore = (store: string) => ['restore', backup, '--yes', '--db', store]
-  const commands: Readonly<Record<string, typeof revert>> = { revert, restore }
+  const prune = (store: string) => ['prune', '--keep', '0d', '--yes', '--db', store]
+  const compact = (store: string) => ['compact', '--db', store]
+  const commands: Readonly<Record<string, typeof revert>> = { revert, restore, prune, compact }
+  if (kind in commands) await mustRun(load('second')(prepared))
+  if (kind === 'compact') await mustRun(prune(prepared))
   const args = commands[kind] ?? load(isFirstLoad ? 'first' : 'second')
   const reset = async () => {
     if (kind === 'restore') {

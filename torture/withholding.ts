@@ -1,7 +1,8 @@
 // `kill -9` and failing disks during `dossier withhold`: afterwards the store and its list agree,
-// or the store is behind the list, and the next command that writes brings it up.
+// or the store is behind the list, and the next command that writes brings it up. `kill -9` of the
+// lift of an order, and of the restore of a backup from before it.
 
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeRows } from '../test/support/import-rows.ts'
 import { storeBytes } from '../test/support/store-state.ts'
@@ -14,6 +15,7 @@ const person = '770412345678'
 
 /** A store with a person in several companies, and a copy of it. */
 interface Held {
+  readonly what: string
   readonly db: string
   readonly list: string
   readonly folder: string
@@ -21,7 +23,7 @@ interface Held {
   reset(): Promise<void>
 }
 
-/** Kills a withholding, and makes its writes fail. */
+/** Kills a withholding, and makes its writes fail; kills what comes after it. */
 export const disturbWithholding: Campaign = async function* (ground) {
   const held = await makeHeld(ground)
   const calls = ['pwrite64', 'fsync', 'ftruncate']
@@ -30,10 +32,24 @@ export const disturbWithholding: Campaign = async function* (ground) {
     chosen.map((call) => [call, ['kill', 'EIO', 'ENOSPC'] as const]),
   )
   yield* metAtCalls(ground, held, effects, (met) => disturb(held, met))
+  if (ground.isShort) return
+  const killing = {
+    write: ['kill'],
+    pwrite64: ['kill'],
+    fsync: ['kill'],
+    rename: ['kill'],
+  } as const
+  for (const later of await makeLater(held)) {
+    yield* metAtCalls(ground, later, killing, (met) => disturb(later, met))
+  }
 }
 
-async function makeHeld({ folder, rows }: Ground): Promise<Held> {
-  const of = (name: string) => join(folder, `withholding-${name}`)
+const told = ['--reason', 'a trial', '--by', 'torture']
+
+async function makeHeld({ folder: parent, rows }: Ground): Promise<Held> {
+  const folder = join(parent, 'withholding')
+  mkdirSync(folder, { recursive: true })
+  const of = (name: string) => join(folder, name)
   const [db, base, list] = [of('store.db'), of('base.db'), of('store-withheld.ndjson')]
   for (const round of [1, 2]) {
     const path = writeRows(of(`${round}.ndjson`), employees(rows, round))
@@ -41,10 +57,9 @@ async function makeHeld({ folder, rows }: Ground): Promise<Held> {
     await mustRun(['import', 'employees', path, '--db', base, ...history, '--accept'])
   }
   return {
-    ...{ db, list, folder },
+    ...{ what: 'withholding', db, list, folder },
     args: (at) => [
-      ...['withhold', 'erase', 'employees', `identifier=${person}`, '--db', at],
-      ...['--reason', 'a trial', '--by', 'torture', '--yes'],
+      ...['withhold', 'erase', 'employees', `identifier=${person}`, '--db', at, ...told, '--yes'],
     ],
     reset() {
       removeStore(db)
@@ -53,6 +68,31 @@ async function makeHeld({ folder, rows }: Ground): Promise<Held> {
       return Promise.resolve()
     },
   }
+}
+
+/** The lift of the order, and the restore of a backup from before it: she stays away. */
+async function makeLater(held: Held): Promise<Held[]> {
+  const { db, list, folder } = held
+  const of = (name: string) => join(folder, name)
+  const [backup, taken, ordered] = [of('backup.db'), of('taken.db'), of('ordered.db')]
+  await held.reset()
+  await mustRun(['backup', taken, '--db', db])
+  await mustRun(held.args(db))
+  copyStore(db, ordered)
+  copyFileSync(list, of('list'))
+  const reset = () => {
+    for (const name of readdirSync(folder)) if (name.includes('-replaced-')) rmSync(of(name))
+    copyStore(taken, backup)
+    copyStore(ordered, db)
+    copyFileSync(of('list'), list)
+    return Promise.resolve()
+  }
+  const lift = (at: string) => ['withhold', 'lift', '1', '--db', at, ...told]
+  const restore = (at: string) => ['restore', backup, '--yes', '--db', at]
+  return [
+    { ...held, what: 'lift', args: lift, reset },
+    { ...held, what: 'restore', args: restore, reset },
+  ]
 }
 
 function employees(rows: number, round: number): object[] {
@@ -77,7 +117,7 @@ async function disturb(held: Held, { what, wrapper }: Met): Promise<Outcome> {
   if (next.code === 0) await runHere(['compact', '--db', held.db])
   const isGone = !(await storeBytes(held.db)).includes(person)
   return {
-    what: `withholding: ${what}`,
+    what: `${held.what}: ${what}`,
     found: `${describeEnd(ended)}; ${isListed ? 'listed' : 'not listed'}${isBehind ? ', behind' : ''}`,
     fault: firstFault(
       next.code === 0 ? undefined : `the next command ${describeEnd(next)}`,
