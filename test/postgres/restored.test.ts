@@ -6,12 +6,18 @@ import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
+import { openGate } from '../../src/store/postgres/citus/gate.ts'
+import { createSnapshots, rowsIn } from '../../src/store/postgres/pool-rows.ts'
+import { createReads } from '../../src/store/postgres/reads.ts'
 import { listingReads, type Rows, writerOf } from '../../src/store/postgres/tables.ts'
+import { readCompany } from '../../src/store/serving/company.ts'
+import { createValueCounts } from '../../src/store/serving/value-counts.ts'
+import type { Snapshot } from '../../src/store/sql/database.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { queryServer } from '../support/query-server.ts'
 import { mustRun } from '../support/run-command.ts'
-import { sessionFor } from '../support/sessions.ts'
+import { poolFor, sessionFor } from '../support/sessions.ts'
 import { schemaPrefix, schemaUrl, testServerUrl } from '../support/store-at.ts'
 
 /** A reader of a store with so many rights, and what puts another history in its place. */
@@ -40,7 +46,7 @@ async function makeHistories(t: TestContext, count: number) {
       `begin; alter schema ${served} rename to ${served}_old;
        alter schema ${other} rename to ${served}; commit`,
     )
-  return { reader, restore }
+  return { db, served, reader, restore }
 }
 
 test('a company is served as in the restored history (9.4)', async (t) => {
@@ -76,6 +82,31 @@ test('a view is of one history, even if another one is restored before it is mad
   })
   assert.equal(during.status, 'latter')
   assert.deepEqual(await read(() => undefined), during)
+})
+
+test('counts of a listing are of one history, even if another is restored meanwhile (8.4)', async (t) => {
+  const { db, served, restore } = await makeHistories(t, 1_001)
+  const pool = poolFor(t, db)
+  const reads = createReads(rowsIn(pool, 'once'), openGate)
+  const { ofVersions } = createSnapshots(pool, reads)
+  const counts = createValueCounts()
+  const asked = { companyId: 7, version: undefined, resources }
+  const read = (snapshot: Snapshot) => readCompany(snapshot, asked, counts)
+  const entries: Snapshot['tables']['entries'] = (...keys) => {
+    restore()
+    return ofVersions.tables.entries(...keys)
+  }
+  const during = read({ ...ofVersions, tables: { ...ofVersions.tables, entries } })
+  await assert.rejects(during, /the store has another history now/)
+  // The former history returns, with its lineage.
+  queryServer(
+    testServerUrl(),
+    `begin; drop schema ${served} cascade;
+     alter schema ${served}_old rename to ${served}; commit`,
+  )
+  const found = await read(ofVersions)
+  assert.ok(found !== undefined && 'listings' in found)
+  assert.deepEqual(found.listings[0]?.counts['status'], [['former', 1_001]])
 })
 
 test('a segment that a prune moves during its look-up is found (9.3)', async (t) => {

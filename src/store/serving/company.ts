@@ -137,7 +137,7 @@ async function summarise(
     found.push({ summary: { resource, total, version: last }, change })
     if (head !== undefined && total > 0) listed.push({ resource, head, change, entries })
   }
-  const counts = await countListings(snapshot.tables, listed)
+  const counts = await countListings(snapshot, listed)
   return found.map(({ summary, change }) => {
     const { resource } = summary
     return {

@@ -10,6 +10,7 @@ import { createIndexScanner, lists, type TextColumn } from '../listing/segment.t
 import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
 import { byCodePoint } from '../record-texts.ts'
+import type { Snapshot } from '../sql/database.ts'
 import { createPace } from './pace.ts'
 import type { Change } from './reads.ts'
 import { createSharedWork } from './shared-work.ts'
@@ -44,7 +45,7 @@ type EntryReads = Pick<ListingReads, 'entries' | 'free'>
 
 /** Counts a company's listings, by the names of their resources. */
 export type CountListings = (
-  reads: EntryReads,
+  snapshot: Snapshot,
   listings: readonly CountedListing[],
 ) => Promise<ReadonlyMap<string, ListingCounts>>
 
@@ -56,27 +57,35 @@ export function createValueCounts(): CountListings {
   })
   const counting = createSharedWork<ListingCounts>()
 
-  const countKept = async (reads: EntryReads, listing: CountedListing) => {
+  const countKept = async (snapshot: Snapshot, listing: CountedListing) => {
     const { resource, head, change } = listing
     // The key names one state of the listing, so no counts are ever stale.
     const key = `${resource.name} ${head.companyId} ${change.lineage}${markOf(head.directory)}`
     const known = kept.get(key)
     if (known !== undefined) return known
     return counting.run(key, async () => {
-      const counts = await countLong(reads, listing)
+      const counts = await countLong(snapshot.tables, listing)
+      await checkHistory(snapshot, listing)
       kept.set(key, counts)
       return counts
     })
   }
 
-  return async (reads, listings) => {
+  return async (snapshot, listings) => {
     const isShort = ({ head }: CountedListing) => head.total <= shortListingMax
-    const counts = await countShort(reads, listings.filter(isShort))
+    const counts = await countShort(snapshot.tables, listings.filter(isShort))
     for (const listing of listings) {
-      if (!isShort(listing)) counts.set(listing.resource.name, await countKept(reads, listing))
+      if (!isShort(listing)) counts.set(listing.resource.name, await countKept(snapshot, listing))
     }
     return counts
   }
+}
+
+/** @throws Error if the history is not that of the head: another one reuses segment numbers. */
+async function checkHistory(snapshot: Snapshot, { head, change }: CountedListing): Promise<void> {
+  const registry = await snapshot.registry(head.companyId)
+  const { lineage } = await snapshot.change(head.version, registry)
+  if (lineage !== change.lineage) throw new Error('the store has another history now')
 }
 
 /** The memory of counts, in bytes; a generous estimate. */
