@@ -50,12 +50,16 @@ export function wholeNumber(text: string): number {
  * @throws UsageError for anything else.
  */
 export function parseCompany(words: readonly string[]): CompanyName {
-  const company = words.length > 2 ? undefined : companyNamed(words.join(':'))
+  const company = companyIn(words)
   if (company !== undefined) return company
   throw new UsageError(
     'name one company by its id, or by its register number (GB:09876543); see: dossier find',
   )
 }
+
+/** The same; undefined for anything else. */
+export const companyIn = (words: readonly string[]): CompanyName | undefined =>
+  words.length > 2 ? undefined : companyNamed(words.join(':'))
 
 /** @throws UsageError if a text cannot name a key or a source. */
 export function checkName(option: string, name: string): string {

@@ -122,7 +122,9 @@ test('find finds companies by words of their names, and by their number', async 
   const inFrance = 'Northwind\nTransport 09876543'
   assert.deepEqual(await found('09876543'), ['Südwind', 'Northwind Trading Ltd', inFrance])
   assert.deepEqual(await found('09876543', '--jurisdiction', 'GB'), ['Northwind Trading Ltd'])
-  assert.deepEqual(await found('GB:09876543'), ['Northwind Trading Ltd'])
+  for (const number of [['GB:09876543'], ['GB', '09876543']]) {
+    assert.deepEqual(await found(...number), ['Northwind Trading Ltd'])
+  }
   assert.equal((await found('wide')).length, 60)
   assert.match((await find('wide')).out, /\nand 10 more: add a word, or print all with --json\n$/)
   const none = await find('nobody', '--jurisdiction', 'GB')

@@ -9,6 +9,7 @@ import type { FoundCompany } from '../../store/reading.ts'
 import type { StoreReader } from '../../store/serving/store-reader.ts'
 import { type Command, print } from '../command.ts'
 import { oneLine, tableLines } from '../table.ts'
+import { companyIn } from '../option-values.ts'
 import { storeOf } from '../progress.ts'
 
 /** How many companies are printed for people. */
@@ -19,8 +20,8 @@ export const find: Command = {
   synopsis: ['find WORDS|NUMBER [--jurisdiction CODE] [--json]'],
   details: `
 Finds the companies with all of the words in their name; the last one may be the beginning of a
-word. A single word is also looked up as a number, in every register or in that of --jurisdiction,
-and as a register number: GB:09876543.
+word. A single word is also looked up as a number, in every register or in that of --jurisdiction.
+A register number may name its register, too: GB:09876543, or GB 09876543.
 
   dossier find northwind tra
   dossier find 09876543 --jurisdiction GB`,
@@ -49,8 +50,7 @@ async function findBoth(
   words: readonly string[],
   jurisdiction: string | undefined,
 ): Promise<readonly FoundCompany[]> {
-  const [word = '', ...more] = words
-  const numbered = more.length > 0 ? [] : await findNumbered(reader, word, jurisdiction)
+  const numbered = await findNumbered(reader, words, jurisdiction)
   const asked = wordsOfQuery(words.join(' '))
   const { companies: named } =
     asked.length === 0 ? { companies: [] } : await reader.findCompanies({ words: asked })
@@ -66,21 +66,22 @@ async function findBoth(
   return [...numbered, ...others]
 }
 
-/** The companies with a number, in one register if it is given with that: GB:09876543. */
+/** The companies with a number, in one register if it is given with that. */
 async function findNumbered(
   reader: StoreReader,
-  word: string,
+  words: readonly string[],
   jurisdiction: string | undefined,
 ): Promise<readonly FoundCompany[]> {
-  const identifiers = [...new Set([word, afterColon(word)])].filter((one) => one !== '')
+  const text = words.join(' ')
+  const named = companyIn(words)
+  const [register, number = text] = typeof named === 'object' ? named : []
+  const identifiers = [...new Set([text, number])]
   const { companies = [] } = await reader.findCompanies({ identifiers, jurisdiction })
   return companies.filter(
-    (one) => one.identifier === word || `${one.jurisdiction}:${one.identifier}` === word,
+    (one) =>
+      one.identifier === text || (one.jurisdiction === register && one.identifier === number),
   )
 }
-
-/** The number without its register; any other text as it is. */
-const afterColon = (text: string) => text.slice(text.indexOf(':') + 1)
 
 function nothingFound(words: readonly string[], jurisdiction: string | undefined): OperatorError {
   const where = jurisdiction === undefined ? '' : ` of ${jurisdiction}`
