@@ -81,7 +81,7 @@ test('sources lists what each source has; remove takes it away, and revert bring
   assert.equal(kept, rights.records)
 })
 
-test('on a terminal, sources remove asks, and only yes removes', async (t) => {
+test('on a terminal, sources remove asks, and only yes removes, once', async (t) => {
   const { folder, db } = makePlace(t, 'registry.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
   const command = `${dossier} sources remove default --db '${storeAt(db)}'`
@@ -99,10 +99,20 @@ test('on a terminal, sources remove asks, and only yes removes', async (t) => {
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
   const via = ['sh', '-c', 'script -qec "$*" /dev/null', 'sh']
   const args = ['sources', 'remove', 'default', '--db', `'${storeAt(db)}'`]
-  const { child, until, ended } = startDossier(t, folder, args, { via })
-  await until(/\[y\/N\]/)
-  child.stdin.write('\x03')
-  const { code, out } = await ended
-  assert.match(out, /\r\ndossier: interrupted; nothing was changed\r\n$/)
-  assert.equal(code, 130)
+  const answer = async (input: string) => {
+    const { child, until, ended } = startDossier(t, folder, args, { via })
+    await until(/\[y\/N\]/)
+    if (input === 'y\n') await mustRun(folder, `sources remove default --yes --db ${storeAt(db)}`)
+    child.stdin.write(input)
+    return ended
+  }
+  const interrupted = await answer('\x03')
+  assert.match(interrupted.out, /\r\ndossier: interrupted; nothing was changed\r\n$/)
+  assert.equal(interrupted.code, 130)
+
+  // Another command has removed the records since the question.
+  const late = await answer('y\n')
+  assert.match(late.out, /\r\ndossier: the source default has nothing of rights, so nothing was /)
+  assert.equal(late.code, 1)
+  assert.equal(query(db, 'select version from imports').length, 4)
 })

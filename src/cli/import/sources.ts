@@ -3,7 +3,7 @@
 import { countOf, formatCount } from '../../text/format-count.ts'
 import { importTargets } from '../../import/import-targets.ts'
 import { nextExtract } from '../../import/next-extract.ts'
-import { removeSource } from '../../import/remove-source.ts'
+import { nothingToRemove, removeSource } from '../../import/remove-source.ts'
 import { advise } from '../../text/nearest.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
@@ -185,9 +185,6 @@ function choose(
   const chosen = list.filter(
     (one) => one.source === name && one.records > 0 && (target ?? one.target) === one.target,
   )
-  if (chosen.length === 0) {
-    const of = target === undefined ? '' : ` of ${target}`
-    throw new OperatorError(`the source ${name} has nothing${of}, so nothing was changed`)
-  }
+  if (chosen.length === 0) throw nothingToRemove(name, target)
   return chosen
 }
