@@ -170,6 +170,13 @@ export function onlyWord(words: readonly string[], otherwise: string): string {
   throw new UsageError(otherwise)
 }
 
+/** The only argument, a path; no command that takes one reads or writes a pipe. */
+export function onlyPath(words: readonly string[], otherwise: string): string {
+  const path = onlyWord(words, otherwise)
+  if (path !== '-') return path
+  throw new UsageError(`${otherwise}, not standard input or output (-)`)
+}
+
 /** Formats the help of one command. */
 export function commandHelp(command: Command): string {
   const settingLines = command.settings.map((key) => {

@@ -1,7 +1,7 @@
 // The values of all settings: the command's option, else the environment variable, or the default.
 
-import { resolve as resolvePath } from 'node:path'
 import { sslModeFault } from './setting-kinds.ts'
+import { isStoreFile } from './store-file.ts'
 import { nearest } from '../text/nearest.ts'
 import { withoutPasswords } from '../text/redact.ts'
 import {
@@ -47,11 +47,11 @@ export function resolveSettings(
   return { resolved, faults: [...unknownVariables(environment), ...faults] }
 }
 
-/** The fault of an option that names the store itself as the file for something else. */
+/** The fault of an option that names a file of the store as the file for something else. */
 function storeFault(db: string, option: string, file: string, others: string) {
   const isWord = file === 'auto' || file === 'none'
-  if (isWord || resolvePath(file) !== resolvePath(db)) return undefined
-  return `${option} is ${file}, which is the store; name ${others}`
+  if (isWord || !isStoreFile(db, file)) return undefined
+  return `${option} is ${file}, which is a file of the store; name ${others}`
 }
 
 /** @throws UsageError that lists every fault. */

@@ -123,7 +123,8 @@ export function notEmpty(value: string): Kind<string> {
 /** A folder, which need not exist yet. */
 export const folder: Kind<string> = {
   value: 'DIR',
-  fault: (text) => (isNoFolder(text) ? 'must be a folder' : notEmpty('DIR').fault(text)),
+  fault: (text) =>
+    isNoFolder(text) || text === '-' ? 'must be a folder' : notEmpty('DIR').fault(text),
   parse: String,
 }
 
@@ -140,6 +141,7 @@ function isNoFolder(path: string): boolean {
 function fileFault(value: string): string | undefined {
   if (value.trim() === '') return 'must not be empty'
   if (value !== value.trim()) return 'must not begin or end with a space'
+  if (value === '-') return 'must be a file; write ./- if its name is -'
   // A store named :memory: would be in memory alone, and gone at the end.
   const isUrl = /^[a-z][a-z0-9+.-]*:\/|^:memory:$/i.test(value)
   return isUrl || withoutPasswords(value) !== value

@@ -7,6 +7,7 @@ import { type Closable, closing } from './closing.ts'
 import { privateMode, rightsOf } from '../files/new-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { isServerStore } from '../config/setting-kinds.ts'
+import { fileEndings } from '../config/store-file.ts'
 import type { Resource } from '../resources/resource.ts'
 import { shellWord } from '../text/shell-word.ts'
 import type { ServingBounds } from './postgres/connect.ts'
@@ -15,7 +16,6 @@ import { DamagedStoreError } from './listing/tables.ts'
 import { registryOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
 import {
-  fileEndings,
   isEmpty,
   isMissing,
   memory,

@@ -1,12 +1,13 @@
 // `dossier check-config`, as an operator runs it before a start (reliability row I6).
 
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { resolveSettings } from '../../src/config/resolve-settings.ts'
 import { settings, variableOf } from '../../src/config/settings.ts'
 import { withoutPasswords } from '../../src/text/redact.ts'
-import { makeFolder } from '../support/import-rows.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
 
@@ -65,12 +66,27 @@ test('check-config reports all errors at once and exits with 2 (I6)', async (t) 
   })
 })
 
-test('no file for something else is the store (I6)', async (t) => {
+test('no file for something else is one of the store, which SQLite may delete (I6)', async (t) => {
   const folder = makeFolder(t)
+  await importRows(join(folder, 'r.db'), 'rights', [{ id: 1, company_id: 7 }])
+  symlinkSync('r.db', join(folder, 'link.db'))
   for (const option of ['usage-db', 'withheld']) {
-    const run = await runCommand(folder, `check-config --db r.db --${option} ./r.db`)
-    const says = new RegExp(`^dossier: --${option} is \\./r\\.db, which is the store; name another`)
-    checkExit(run, 2, says)
+    for (const file of ['./r.db', 'r.db-wal', 'r.db-shm', '../r.db-journal', 'link.db']) {
+      const name = file.replace('..', folder)
+      for (const db of ['r.db', 'link.db']) {
+        const run = await runCommand(folder, `check-config --db ${db} --${option} ${name}`)
+        checkExit(
+          run,
+          2,
+          new RegExp(`^dossier: --${option} is ${name}, which is a file of the store`),
+        )
+      }
+    }
+  }
+  const names = ['r.db-journal', `${folder}/r.db-wal`]
+  for (const name of names) {
+    const run = await runCommand(folder, `backup ${name} --db link.db`)
+    checkExit(run, 1, new RegExp(`^dossier: ${name} is a file of the store; name another\\n$`))
   }
   // The words that stand for no such file may name a store.
   for (const db of ['auto', 'none']) await mustRun(folder, `check-config --db ${db}`)

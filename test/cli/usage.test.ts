@@ -232,7 +232,11 @@ describe('uses of keys', { concurrency: 2 }, () => {
     for (const words of [['check-config'], ['serve'], ['keys', 'list']]) {
       const env = { DOSSIER_USAGE_DB: `./${basename(store.db)}` }
       const run = await runCommand(store.folder, [...words, '--db', store.db], { env })
-      checkExit(run, 2, /^dossier: --usage-db is \S+, which is the store; name another file/)
+      checkExit(
+        run,
+        2,
+        /^dossier: --usage-db is \S+, which is a file of the store; name another file/,
+      )
     }
   })
 })

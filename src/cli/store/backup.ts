@@ -3,7 +3,7 @@
 import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
-import { type Command, onlyWord } from '../command.ts'
+import { type Command, onlyPath } from '../command.ts'
 import { storeOf, watchCopy } from '../progress.ts'
 
 export const backupCommand: Command = {
@@ -20,7 +20,7 @@ list of it, too: a copy is refused without it.
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, settings } = input
-    const path = onlyWord(words, 'backup takes one argument: the file to create')
+    const path = onlyPath(words, 'backup takes one argument: the file to create')
     await using store = await openStoreInspector(storeOf(input, context), resources)
     const bytes = await store.backup(path, watchCopy(context, 'copying'))
     const copied = `${describeStore(settings.db)} copied to ${path} (${formatCount(bytes)} bytes).`

@@ -6,7 +6,7 @@ import { resources } from '../../resources/index.ts'
 import { exportFormats } from '../../store/exports/manifest.ts'
 import { writeExport } from '../../store/exports/write-export.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
-import { type Command, onlyWord, print } from '../command.ts'
+import { type Command, onlyPath, print } from '../command.ts'
 import { parseChoice, parseVersion } from '../option-values.ts'
 import { createProgress, storeOf } from '../progress.ts'
 import { tableLines } from '../table.ts'
@@ -31,7 +31,7 @@ nothing is written, and the exit code is 0.
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, options } = input
-    const folder = onlyWord(words, 'name one folder: export DIR')
+    const folder = onlyPath(words, 'name one folder: export DIR')
     const { format = exportFormats[0], version: given } = options
     const formats = format.split(',').map((word) => parseChoice('format', word, exportFormats))
     const version = given === undefined ? undefined : parseVersion('--version', given)

@@ -9,7 +9,7 @@ import {
   restoreStore,
   type StorePlace,
 } from '../../store/open-store.ts'
-import { type Command, type CommandContext, onlyWord } from '../command.ts'
+import { type Command, type CommandContext, onlyPath } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { lockWait, storeOf, watchChecks, watchCopy } from '../progress.ts'
 
@@ -36,7 +36,7 @@ a copy of COPY, so that none of it returns.
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, flags } = input
-    const copy = onlyWord(words, 'restore takes one argument: the file to restore')
+    const copy = onlyPath(words, 'restore takes one argument: the file to restore')
     const at = storeOf(input, context)
     const { db } = at
     const { isForeign, lostMax } = await agree(db, copy, flags, context)

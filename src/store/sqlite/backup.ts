@@ -6,6 +6,7 @@ import { backup, type DatabaseSync } from 'node:sqlite'
 import { isAbsent } from '../../files/absent.ts'
 import { flush, makeFile, rightsOf } from '../../files/new-file.ts'
 import { nameUnfinished } from '../../files/unfinished.ts'
+import { isStoreFile } from '../../config/store-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { CopyWatch } from '../inspecting.ts'
 import { storeError } from './errors.ts'
@@ -25,6 +26,10 @@ const pagesPerStep = 128
 export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): Promise<number> {
   const folder = dirname(resolve(path))
   try {
+    // SQLite would delete a copy with the name of the store's journal.
+    if (isStoreFile(db.location() ?? '', path)) {
+      throw new OperatorError(`${path} is a file of the store; name another`)
+    }
     if (isAbsent(folder)) throw new OperatorError(`${folder} does not exist; create it first`)
     refuseExisting(path)
     // Another backup may be writing under the same name.

@@ -120,9 +120,6 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
   }
 }
 
-/** What the names of the files of a store end with; some exist only while it is written to. */
-export const fileEndings = ['', '-wal', '-shm', '-journal']
-
 // Durable commits, whatever the default; deleted content overwritten, in the file and in its free
 // pages; sorting on a second core; memory that does not grow with the import.
 const writerPragmas = `
