@@ -22,11 +22,21 @@ error on standard error and exits with code 2.
   settings: Object.keys(settings) as SettingName[],
   takesBadSettings: true,
   run(input, context) {
-    const { found } = input
-    print(input, context, asJson(input), asTable(input))
-    context.stderr.writeLines(...found.faults.map((fault) => `dossier: ${fault}`))
-    return Promise.resolve(found.faults.length === 0 ? 0 : 2)
+    const faults = [...input.found.faults, ...portFaults(input)]
+    print(input, context, asJson(input, faults), asTable(input))
+    context.stderr.writeLines(...faults.map((fault) => `dossier: ${fault}`))
+    return Promise.resolve(faults.length === 0 ? 0 : 2)
   },
+}
+
+/** A server would notice when it listens; other commands start none. */
+function portFaults({ found }: Input): string[] {
+  const valueOf = (name: SettingName) => found.resolved.find(({ key }) => key === name)?.value ?? ''
+  const port = valueOf('metricsPort')
+  const hosts = [valueOf('host'), valueOf('metricsHost')]
+  const isOne = hosts[0] === hosts[1] || hosts.includes('0.0.0.0') || hosts.includes('::')
+  if (port !== valueOf('port') || port === '0' || !isOne) return []
+  return [`--metrics-port is ${JSON.stringify(port)}, which is --port; choose another`]
 }
 
 function asTable({ found }: Input): string[] {
@@ -39,7 +49,7 @@ function asTable({ found }: Input): string[] {
   return tableLines([['SETTING', 'VARIABLE', 'VALUE', 'FROM'], ...rows])
 }
 
-function asJson({ found }: Input) {
+function asJson({ found }: Input, faults: readonly string[]) {
   const shown = found.resolved.map(({ setting, value, origin, fault }) => ({
     setting: setting.name,
     variable: variableOf(setting),
@@ -47,5 +57,5 @@ function asJson({ found }: Input) {
     from: origin,
     fault: fault ?? null,
   }))
-  return { settings: shown, faults: found.faults }
+  return { settings: shown, faults }
 }

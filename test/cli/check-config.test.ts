@@ -92,6 +92,19 @@ test('no file for something else is one of the store, which SQLite may delete (I
   for (const db of ['auto', 'none']) await mustRun(folder, `check-config --db ${db}`)
 })
 
+test('check-config notices that the metrics would need the port of the API (I6)', async (t) => {
+  const folder = makeFolder(t)
+  const check = (options: string) => runCommand(folder, `check-config ${options}`)
+  const says = /^dossier: --metrics-port is "8080", which is --port; choose another\n$/m
+  for (const hosts of ['', ' --host 0.0.0.0', ' --host 10.0.0.1 --metrics-host ::']) {
+    checkExit(await check(`--metrics-port 8080${hosts}`), 2, says)
+  }
+  const apart = ['--metrics-port 8081', '--port 0 --metrics-port 0', '--metrics-port off']
+  for (const options of [...apart, '--metrics-port 8080 --host 10.0.0.1']) {
+    checkExit(await check(options), 0, /^$/)
+  }
+})
+
 test('check-config and configuration errors show no password (C13)', async (t) => {
   const folder = makeFolder(t)
   const db = 'postgres://reader:s3cret@db.example/registry?sslpassword=s3cret'
