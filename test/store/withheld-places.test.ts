@@ -186,6 +186,23 @@ test('a company with 150,000 records is erased', { skip: aboveStores }, async (t
   assert.equal(touched.length, rows.length)
 })
 
+test('a record of 1 MiB may grow by a masked name, and the store is sound (3.10, 13)', async (t) => {
+  const { db } = makePlace(t)
+  const load = async (holders: readonly string[]) => {
+    await importRows(db, 'rights', [{ company_id: 7, id: 1, holders }])
+    const [row] = await queryStore(db, 'select largest from heads order by version desc limit 1')
+    return Number(row?.['largest'])
+  }
+  const holders = ['Jo', ...Array.from({ length: 16 }, (_, n) => `${n}`.padEnd(65_000, 'x'))]
+  const rest = 1_048_576 - (await load(holders)) - '"",'.length
+  const whole = [...holders, 'y'.repeat(rest)]
+  assert.equal(await load(whole), 1_048_576)
+  await withhold(db, 'mask', { resource: 'rights', field: 'holders', value: 'Jo' })
+  await checkSound(db)
+  assert.equal(await load(whole), 1_048_584)
+  await checkSound(db)
+})
+
 test('a record of two companies keeps its id when one of them is erased', async (t) => {
   const { ask, db } = await makeApp(t)
   const rows = ['1', '2'].map((company) => ({ key: 'k', name: 'R', ...gb(company) }))

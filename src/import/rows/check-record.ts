@@ -40,8 +40,10 @@ export function recordColumns(resource: Resource): readonly string[] {
  *
  * The checked row has the record's text without its id (`content`), since the store may have to
  * assign the id, and a digest of that text by which the store recognises a changed record.
+ *
+ * @param bytesMax the maximum length of a record.
  */
-export function checkRecord(resource: Resource): CheckRow {
+export function checkRecord(resource: Resource, bytesMax = recordBytesMax): CheckRow {
   const known = new Set(recordColumns(resource))
   const fields = Object.entries(resource.fields)
     .slice(1)
@@ -82,7 +84,7 @@ export function checkRecord(resource: Resource): CheckRow {
     const digest = digestOf(content)
     const identity = checkIdentity(row, digest)
     if (identity instanceof Refusal) return identity
-    if (isTooLarge(content, identity.id)) {
+    if (isTooLarge(content, identity.id, bytesMax)) {
       return new Refusal(`is longer than ${recordBytesMax >> 20} MiB as JSON`)
     }
     const sort = sortField === undefined ? '' : (record[sortField] as string)
@@ -114,10 +116,10 @@ function withoutIds(text: Buffer, row: SourceRow): Buffer {
 }
 
 /** Whether a record exceeds the size limit; an unassigned id counts as 16 digits. */
-function isTooLarge(content: string | Buffer, id: number | null): boolean {
+function isTooLarge(content: string | Buffer, id: number | null, bytesMax: number): boolean {
   const idBytes = '"id":,'.length + (id === null ? 16 : String(id).length)
-  const bytesMax = recordBytesMax - idBytes
-  return content.length * 3 > bytesMax && Buffer.byteLength(content) > bytesMax
+  const most = bytesMax - idBytes
+  return content.length * 3 > most && Buffer.byteLength(content) > most
 }
 
 /** A checked row, in the columns of a source, so that it can be corrected and imported. */

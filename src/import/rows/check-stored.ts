@@ -1,19 +1,24 @@
 // Compares stored data with what an import would store today: the checks of `dossier verify`.
 
 import { columnValuesOf } from '../../resources/filters.ts'
-import type { Resource } from '../../resources/resource.ts'
+import { listLengthMax } from '../../resources/field.ts'
+import { recordBytesMax, type Resource } from '../../resources/resource.ts'
 import type { StagedRow } from '../../store/importing.ts'
 import type { StoredChecks } from '../../store/inspecting.ts'
 import { shapeOf, sortOf } from '../../store/listing/shape.ts'
 import { digestBytesOf } from '../../store/record-texts.ts'
+import { withheldText } from '../../store/withholding/phrases.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord } from './check-record.ts'
 import { isObject, Refusal, type SourceRow } from '../../files/refusal.ts'
 
+/** The maximum length of a stored record: names may be shorter than what withholds them. */
+const storedBytesMax = recordBytesMax + listLengthMax * withheldText.length
+
 /** Makes the checks: each imports the stored text again and expects the same result. */
 export function storedChecks(resources: readonly Resource[]): StoredChecks {
   const checks = new Map<string, CheckRow>(
-    resources.map((resource) => [resource.name, checkRecord(resource)]),
+    resources.map((resource) => [resource.name, checkRecord(resource, storedBytesMax)]),
   )
   return {
     checkRecord(resource, { id, text, sort, digest, values }) {
