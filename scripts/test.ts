@@ -33,7 +33,7 @@ const files = {
   postgres: [
     'test/{store,postgres}/**/*.test.ts',
     'test/api/{cache,changes,companies,company,company-names,connections}.test.ts',
-    'test/api/{exports,keys,paging.properties}.test.ts',
+    'test/api/{cursors,exports,keys,paging.properties}.test.ts',
     'test/api/{reliability,sixth-resource,stop,versions}.test.ts',
     'test/import/{history,import,names,snapshot,survival}.test.ts',
     'test/import/{types-limit,values}.test.ts',

@@ -134,7 +134,7 @@ const headers: Schemas = {
   'Changes-Until': responseHeader('The `until` of JSON', '17.5d1c3f9a1c0b7d2e.lkxj9o4x'),
   'Changes-Next': responseHeader(
     'The `next` of JSON; absent at the end',
-    '12.5d1cb0d2e3f9a1c7.lke8zl1d~17.5d1c3f9a1c0b7d2e.lkxj9o4x~rights.17.1.0.1~.',
+    '12.5d1cb0d2e3f9a1c7.lke8zl1d~17.5d1c3f9a1c0b7d2e.lkxj9o4x~rights.17.1.0.1~rights.',
   ),
   'Accept-Ranges': responseHeader('Parts of the file can be requested with `Range`', 'bytes'),
   'Content-Range': responseHeader(

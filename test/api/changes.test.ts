@@ -1,84 +1,24 @@
 // Contract 12.1 to 12.5: what has changed since a state of the registry.
 
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { passedMax } from '../../src/store/changes/changed-listings.ts'
 import { askAnnounced } from '../support/announcement.ts'
 import {
-  type Answer,
-  checkFailure,
-  checkTag,
-  listenOn,
-  makeApp,
-  type TestApp,
-} from '../support/make-app.ts'
+  type Change,
+  makeFollowed,
+  makeRegistry,
+  type Page,
+  path,
+  type Registry,
+  right,
+  told,
+} from '../support/followed-registry.ts'
+import { checkFailure, checkTag, listenOn } from '../support/make-app.ts'
 import { askPort } from '../support/run-server.ts'
 import { until as waitUntil } from '../support/until.ts'
 import { revert } from '../support/write-store.ts'
-import { scopeNames } from '../../src/cli/keys.ts'
-
-const path = '/api/v1/changes'
-
-interface Change {
-  readonly resource: string
-  readonly company_id: number
-  readonly id: number
-  readonly version: number
-  readonly change: string
-  readonly record: { readonly id: number; readonly name?: string } | null
-}
-
-interface Page {
-  readonly changes: readonly Change[]
-  readonly after: string
-  readonly until: string
-  readonly next: string | null
-}
-
-interface Registry extends TestApp {
-  /** That may follow. */
-  readonly key: string
-  readonly follow: (query: string) => Promise<Answer>
-  readonly page: (query: string) => Promise<Page>
-  readonly put: (target: string, rows: readonly object[], isSnapshot?: boolean) => Promise<void>
-}
-
-/** An application, a key that may follow, and imports into the store. */
-async function makeRegistry(options: Parameters<typeof makeApp>[1] = {}): Promise<Registry> {
-  const made = await makeApp({ after }, options)
-  const { store, ask } = made
-  const key = await store.issueKey({ name: 'follower', scopes: scopeNames })
-  const follow: Registry['follow'] = (query) => ask(path + query, { key })
-  return {
-    ...made,
-    key,
-    follow,
-    async page(query) {
-      const answer = await follow(query)
-      assert.equal(answer.status, 200, answer.text)
-      return JSON.parse(answer.text) as Page
-    },
-    async put(target, rows, isSnapshot = false) {
-      await store.importRows(target, rows, { isSnapshot })
-      // A reader asks once in a turn of the event loop whether anything was committed.
-      await nextTurn()
-    },
-  }
-}
-
-/** A registry of one right, and the cursor up to which it has been followed. */
-async function makeFollowed(options?: Parameters<typeof makeApp>[1]) {
-  const made = await makeRegistry(options)
-  await made.put('rights', [right(1, 'a')])
-  return { ...made, until: (await made.page('?after=0')).until }
-}
-
-const right = (id: number, name: string, company = 1) => ({ id, company_id: company, name })
-const told = ({ changes }: Page) =>
-  changes.map(({ resource, company_id: company, id, version, change }) => {
-    return `${resource} ${company} ${id} ${change} ${version}`
-  })
 
 test('after=0 gets everything, and until is the cursor from which to continue (12.2)', async () => {
   const { page, put, ask, follow } = await makeRegistry()
@@ -234,89 +174,6 @@ test('only what the key may read is in the changes; without the scope, the same 
   assert.deepEqual(told(page), ['jobs 1 1 put 2'])
   const other = await ask(`${path}?after=0&resource=rights`, { key })
   assert.deepEqual([other.status, other.text], [403, forbidden.text])
-})
-
-test('an invalid cursor, or one of another state, is refused in one sentence (12.3)', async () => {
-  const { follow, put, page } = await makeRegistry()
-  await put('rights', [right(1, 'a')])
-  await put('rights', [right(1, 'b')])
-  const { until } = await page('?after=0')
-  const bad: [query: string, message: string | RegExp][] = [
-    ['', /^after is missing; it takes 0, a cursor/],
-    ['?after=', /^after is ""; it takes 0/],
-    ['?after=x', /^after is "x"; it takes 0/],
-    ['?after=-1', /^after is "-1"/],
-    ['?after=01', /^after is "01"/],
-    ['?after=0~1', /^after is "0~1"/],
-    [`?after=0~${until}~rights.1.7`, /^after is "0~/],
-    [`?after=0~${until}~rights.1.7~.&resource=jobs`, /^after continues with rights, which/],
-    [`?after=0~${until}~right.1.7~.`, /^after continues with right, which/],
-    [`?after=0~${until}~rights.1.7~.~x`, /^after is "0~/],
-    [`?after=0~${until}~rights.1~.`, /^after is "0~/],
-    [`?after=0~${until}~rights.1.7~x`, /^after is "0~/],
-    [`?after=1~${until}~rights.1.7~.`, /^after is "1~/],
-    [`?after=0~${until}~rights.1.7~.&until=1`, 'until is 1, but the cursor leads to 2'],
-    ['?after=0&after=0', 'after is given more than once; give one'],
-    ['?after=0&until=x', /^until is "x"; it takes the number/],
-    ['?after=2&until=1', 'until is version 1, which is before that of after'],
-    ['?after=0&limit=1001', /^limit is "1001"/],
-    ['?after=0&wait=61', 'wait is "61"; it takes an integer from 0 to 60'],
-    ['?after=0&resource=right', 'resource is "right"; did you mean rights?'],
-    ['?after=0&resource=qqqqqq', /^resource is "qqqqqq"; it takes companies, rights/],
-    ['?after=0&company_id=-7', /^company_id is "-7"/],
-    ['?after=0&format=csv', 'format is "csv"; it takes json or ndjson'],
-    ['?after=0&format=xml', 'format is "xml"; it takes json or ndjson'],
-    ['?afer=0', '"afer" is not a known query parameter; did you mean after?'],
-  ]
-  for (const [query, message] of bad) checkFailure(await follow(query), 400, message)
-  const later = await follow(`?after=${until.replace('2.', '3.')}`)
-  checkFailure(later, 404, 'Version 3 does not exist yet; the last one is 2')
-  assert.equal(later.headers['retry-after'], '1')
-  const elsewhere = 'Version 2 of the cursor belongs to another history; begin again with after=0'
-  const ofAnotherStore = await follow('?after=3.0123456789abcdef.zzzzzzzz')
-  checkFailure(ofAnotherStore, 410, elsewhere.replace('2', '3'))
-  checkFailure(await follow('?after=2.0123456789abcdef.z'), 410, elsewhere)
-  checkFailure(await follow('?after=0&until=2.0123456789abcdef.z'), 410, elsewhere)
-  checkFailure(await follow(`?after=0~2.0123456789abcdef.z~rights.1.1.0.1~.`), 410, elsewhere)
-  checkFailure(await follow('?after=0&company_id=GB:1'), 404, /GB:1 is not in the registry/)
-})
-
-test('a page of a walk with another resource or company is refused: it would skip changes', async () => {
-  const { follow, put, page } = await makeRegistry()
-  await put('rights', [right(1, 'a'), right(2, 'b')])
-  await put('jobs', [{ id: 1, company_id: 1, title: 'x' }])
-  for (const [asked, others] of [
-    ['', ['&resource=rights', '&company_id=1']],
-    ['&resource=rights', ['', '&resource=rights&company_id=1']],
-    ['&resource=rights&company_id=1', ['', '&resource=rights']],
-  ] as const) {
-    const { next } = await page(`?after=0&limit=1${asked}`)
-    assert.equal((await follow(`?after=${next}${asked}`)).status, 200)
-    for (const other of others) {
-      const message = /^after (?:is a page of another request; repeat its|continues with companies)/
-      checkFailure(await follow(`?after=${next}${other}`), 400, message)
-    }
-  }
-})
-
-test('a cursor misses nothing after pruning; a walk to a pruned version begins again', async () => {
-  const { follow, put, page, store } = await makeRegistry()
-  await put('rights', [right(1, 'a'), right(2, 'b'), right(3, 'c', 2)])
-  const first = await page('?after=0&limit=1')
-  const { until } = await page('?after=0')
-  await put('rights', [right(1, 'a'), right(2, 'b')], true)
-  await put('rights', [right(2, 'later')])
-  await store.prune()
-  await nextTurn()
-  const says = 'Version 1, to which these changes lead, was pruned; begin again with after=0'
-  checkFailure(await follow(`?after=${first.next}`), 410, says)
-  const message = 'Version 2, to which these changes lead, was pruned; until takes one from 3 on'
-  checkFailure(await follow('?after=0&until=2'), 410, message)
-  // What has not changed may be told with it: the state at the cursor is not known any more.
-  const found = (await page(`?after=${until}&resource=rights`)).changes.map(
-    ({ id, change }) => `${id} ${change}`,
-  )
-  assert.deepEqual(found, ['3 remove', '1 put', '2 put'])
 })
 
 test('waiting clients are answered when there is something, by one look-up for all (12.4)', async () => {

@@ -115,7 +115,7 @@ test('what cannot be printed is an error that says what to type', async (t) => {
     [
       'changes --since 0~1.0123456789abcdef.z~rights.1.1~jobs.',
       2,
-      /--since is a page of another request; repeat its --resource and --company$/m,
+      /--since is a page of another request; repeat its --resource and --company, with a key/,
     ],
     ['changes --since 0 --resource right', 2, /--resource is "right"; did you mean rights/],
     ['changes --since 0 --company GB:12', 1, /GB:12 is not in the registry.*GB:00000012/],

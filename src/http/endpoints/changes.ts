@@ -141,13 +141,12 @@ async function make(
 }
 
 function answerOf(
-  { query, format, resource }: ChangesQuestion,
-  { companyId }: ChangesRequest,
+  { query, format }: ChangesQuestion,
+  asked: ChangesRequest,
   page: ChangesPage,
 ): StateAnswer {
   const { registry, since, until, next: place } = page
-  const walk = walkOf(resource, companyId)
-  const next = place === undefined ? null : writePage([since, until], place, walk)
+  const next = place === undefined ? null : writePage([since, until], place, walkOf(asked))
   const cursors = { after: writePoint(since), until: writePoint(until), next }
   return {
     registry,

@@ -77,7 +77,7 @@ interface Readable {
  * Finds the company of a question, and the listings that it asks for.
  *
  * @throws ApiError 403 for a listing that may not be read; 404 for an unknown name; 400 for a
- *   cursor of a walk with another resource or company, or within a listing that is not read.
+ *   cursor of a walk through other listings, or of another company.
  */
 export async function locateChanges(
   store: StoreReader,
@@ -87,19 +87,20 @@ export async function locateChanges(
   const isRead = (name: string) => isReadable(name) && (resource ?? name) === name
   if (resource !== undefined && !isRead(resource)) throw forbidden()
   const { since, after, walk } = cursor
-  if (after !== undefined && !isRead(after.listing)) {
-    throw badRequest(`after continues with ${after.listing}, which this request does not ask for`)
-  }
   // The number of a company that was forgotten since still finds what is gone.
   const named = company === undefined ? undefined : { company, version: since.version }
   const located = named && (await locate(store, named, isReadable(companiesScope)))
   const companyId = located?.companyId
-  if (walk !== undefined && walk !== walkOf(resource, companyId)) {
-    throw badRequest('after is a page of another request; repeat its resource and company_id')
-  }
   const hasCompanies = isRead(companiesScope)
   const read = resources.filter(({ name }) => isRead(name))
-  return { since, until, after, limit, hasCompanies, resources: read, companyId }
+  const asked = { since, until, after, limit, hasCompanies, resources: read, companyId }
+  if (after !== undefined && !(isRead(after.listing) && walk === walkOf(asked))) {
+    throw badRequest(
+      'after is a page of another request; repeat its resource and company_id, with a key of the ' +
+        'same scopes',
+    )
+  }
+  return asked
 }
 
 /** A parameter that is a text, or a number that is one as it is written. */

@@ -2,9 +2,11 @@
 //
 // A state is a version, the lineage of its import, and the moment of its commit, by which a cursor
 // of another history is recognised. A page has both states, the last change before it, and what its
-// walk asks for: with another resource or company, the walk would silently skip changes.
+// walk reads: with other listings, as with a key of other scopes, or with another company, the walk
+// would silently skip changes.
 
-import type { ChangesPlace, HistoryPoint, NamedPoint } from '../../store/changes.ts'
+import type { ChangesPlace, ChangesRequest, HistoryPoint, NamedPoint } from '../../store/changes.ts'
+import { companiesScope } from '../../store/keys.ts'
 
 /** The meaning of a cursor: a state, or where a walk continues. */
 export interface Cursor {
@@ -19,7 +21,7 @@ export interface Cursor {
 const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{16})\.([0-9a-z]{1,9}))?)$/
 /** The base in which moments are written, as milliseconds since 1970. */
 const momentRadix = 36
-const walkPattern = /^[a-z_]{0,64}\.\d{0,16}$/
+const walkPattern = /^[a-z_-]{0,900}\.\d{0,16}$/
 const placePattern = /^([a-z_]{1,64})\.(\d{1,10})\.(\d{1,16})(?:\.(-?\d{1,16})\.(\d{1,16}))?$/
 
 /** A cursor that begins at a state. */
@@ -29,10 +31,14 @@ export function writePoint({ version, lineage, committedAt }: NamedPoint): strin
   return parts.filter((part) => part !== undefined).join('.')
 }
 
-/** What a walk asks for: its resource and company, if any. */
-export function walkOf(resource: string | undefined, companyId: number | undefined): string {
-  return `${resource ?? ''}.${companyId ?? ''}`
+/** What a walk reads: its listings, and its company, if it is of one. */
+export function walkOf({ hasCompanies, resources, companyId }: WalkRequest): string {
+  const listings = resources.map(({ name }) => name)
+  if (hasCompanies) listings.unshift(companiesScope)
+  return `${listings.join('-')}.${companyId ?? ''}`
 }
+
+type WalkRequest = Pick<ChangesRequest, 'hasCompanies' | 'resources' | 'companyId'>
 
 /** A cursor of the page of a walk after a change. */
 export function writePage(
