@@ -85,14 +85,17 @@ test('several people can open the explorer at once, as soon as the service has s
   const get = (file: string) =>
     askNew(`/${file}`, { authorization: null, headers: { 'accept-encoding': 'gzip' } })
   const { text: page } = await askNew('/', { authorization: null })
-  const names = [...page.matchAll(/(?:href|src)="(explorer\/[^"]+)"/g)].map(
-    ([, name]) => name ?? '',
-  )
+  const addresses = page.matchAll(/(?:href|src)="(explorer\/[^"]+)"/g)
+  const names = [...new Set(Array.from(addresses, ([, name]) => name ?? ''))]
   assert.ok(names.length > 5)
   // Proxies that speak HTTP/2 with browsers pass on all of their requests at once.
   const ofAll = Array.from({ length: 30 }, () => names).flat()
   const answers = await Promise.all(ofAll.map(get))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  // Each once, as a first visit loads them.
+  const sizes = answers.slice(0, names.length).map(({ bytes }) => bytes.length)
+  const sum = sizes.reduce((one, other) => one + other, 0)
+  assert.ok(sum < 59_000, `${sum} bytes`)
 })
 
 test('a client that reads a file too slowly is disconnected, though never idle', async (t) => {

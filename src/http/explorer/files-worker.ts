@@ -31,7 +31,7 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const files = [
   makeFile(
     'main.js',
-    makeOneModule('main.ts', (name) => stripTypeScriptTypes(read(name))),
+    makeOneModule('main.ts', (name) => withoutTypes(read(name))),
   ),
   ...['preact', 'preact/hooks', 'htm'].map((name) => {
     return makeFile(name, readFileSync(new URL(import.meta.resolve(name)), 'utf8'))
@@ -49,6 +49,12 @@ function makeFile(name: string, text: string): ExplorerFile {
     type: types[extname(name)] ?? 'text/javascript; charset=utf-8',
     text: withoutComments(text).replace(/(\bfrom\s*['"])(?=[a-z])/g, `$1${root}`),
   }
+}
+
+/** Leaves out the blanks, too, that the stripper puts in the place of each type. */
+function withoutTypes(text: string): string {
+  const isOwn = (blank: string, at: number) => (text[at] === ' ' ? blank : '')
+  return stripTypeScriptTypes(text).replaceAll(' ', isOwn)
 }
 
 /**
