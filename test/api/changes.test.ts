@@ -11,7 +11,6 @@ import {
   makeRegistry,
   type Page,
   path,
-  type Registry,
   right,
   told,
 } from '../support/followed-registry.ts'
@@ -93,7 +92,7 @@ test('pages of any length lead through the same changes, even by links (12.2)', 
   assert.equal((JSON.parse(followed.text.split('\n')[0] ?? '') as Change).id, 3)
 })
 
-async function walk(page: Registry['page'], query: string): Promise<string[]> {
+async function walk(page: (query: string) => Promise<Page>, query: string): Promise<string[]> {
   const found: string[] = []
   for (let at = query; ;) {
     const one = await page(at)

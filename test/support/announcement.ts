@@ -29,7 +29,7 @@ export interface Parameter {
   readonly schema: unknown
   readonly example: unknown
 }
-export interface PathItem {
+interface PathItem {
   readonly parameters?: readonly unknown[]
   readonly get: Operation
 }
@@ -38,23 +38,6 @@ export interface Document extends Readonly<Record<string, unknown>> {
   readonly info: Readonly<Record<string, unknown>>
   readonly paths: Readonly<Record<string, PathItem>>
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-}
-
-/** The announced API, for look-ups and for checking answers. */
-export interface Announcement {
-  /** A part of the document, with its reference resolved. */
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names the shape
-  deref: <Part>(part: unknown) => Part
-  /** The responses of an operation, by status. */
-  responsesOf: (operation: Operation) => [status: string, response: Response][]
-  /** @throws AssertionError if a value breaks a schema. */
-  validate: (schema: unknown, value: unknown, where?: string) => void
-  /**
-   * Checks that the document announces an answer.
-   *
-   * @throws AssertionError that names the difference.
-   */
-  checkAnnounced: (operation: Operation, given: Pick<Answer, 'status' | 'headers' | 'text'>) => void
 }
 
 /**
@@ -78,9 +61,11 @@ export async function askAnnounced({ ask }: Pick<TestApp, 'ask'>, path: string, 
 const ownHeader =
   /^(connection|keep-alive|date|content-(type|length|encoding)|transfer-encoding|vary|x-content-)/
 
-export function readAnnouncement(document: Document): Announcement {
+/** Reads a document, for look-ups and for checking answers. */
+export function readAnnouncement(document: Document) {
   const validate = validatorFor(document)
 
+  /** A part of the document, with its reference resolved. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names the shape
   function deref<Part>(part: unknown): Part {
     const { $ref } = part as { $ref?: string }
@@ -89,10 +74,16 @@ export function readAnnouncement(document: Document): Announcement {
 
   return {
     deref,
+    /** @throws AssertionError if a value breaks a schema. */
     validate,
-    responsesOf: ({ responses }) =>
-      Object.entries(responses).map(([status, part]) => [status, deref<Response>(part)]),
-    checkAnnounced(operation, given) {
+    /** The responses of an operation, by status. */
+    responsesOf: ({ responses }: Operation) =>
+      Object.entries(responses).map(([status, part]) => [status, deref<Response>(part)] as const),
+    /** @throws AssertionError that names the difference from what the document announces. */
+    checkAnnounced: (
+      operation: Operation,
+      given: Pick<Answer, 'status' | 'headers' | 'text'>,
+    ): void => {
       const part = operation.responses[String(given.status)]
       assert.ok(part, `${operation.operationId} does not announce ${given.status}`)
       const { headers, content } = deref<Response>(part)

@@ -9,15 +9,7 @@ import { Client } from 'pg'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 /** A coordinator and its workers. */
-export interface CitusNodes {
-  readonly coordinator: PostgresServer
-  /** Those in the order in which they were started; `add` appends to them. */
-  readonly workers: readonly PostgresServer[]
-  /** Starts a further node, of which the coordinator does not know yet. */
-  add(): Promise<PostgresServer>
-  /** Stops all nodes and removes their folders. */
-  remove(): Promise<void>
-}
+export type CitusNodes = Awaited<ReturnType<typeof startCitus>>
 
 // What the operator's guide says about the settings of a node.
 const nodeSettings: Readonly<Record<string, string>> = {
@@ -56,7 +48,7 @@ export async function startCitus(
   programs: string,
   workers: number,
   settings: Readonly<Record<string, string>> = {},
-): Promise<CitusNodes> {
+) {
   const started: PostgresServer[] = []
   const start = async () => {
     // Nodes log in to each other, too.
@@ -80,12 +72,15 @@ export async function startCitus(
       await runOn(coordinator, `select citus_add_node('127.0.0.1', ${port})`)
     return {
       coordinator,
-      workers: rest,
+      /** Those in the order in which they were started; `add` appends to them. */
+      workers: rest as readonly PostgresServer[],
+      /** Starts a further node, of which the coordinator does not know yet. */
       async add() {
         const node = await start()
         rest.push(node)
         return node
       },
+      /** Stops all nodes and removes their folders. */
       remove,
     }
   } catch (error) {

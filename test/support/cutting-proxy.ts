@@ -11,25 +11,18 @@ export type Cut =
   /** COMMIT itself is lost, and both sides see the connection close. */
   | 'commit lost'
 
-export interface CutOptions {
+interface CutOptions {
   /** Runs between the client's COMMIT and the cut. */
   readonly first?: () => Promise<void>
 }
 
-export interface CuttingProxy {
-  /** The URL that leads through it. */
-  readonly url: string
-  /** Cuts the next connection that commits. */
-  cutNext(cut: Cut, options?: CutOptions): void
-  /** Whether it has cut one. */
-  hasCut(): boolean
-}
+export type CuttingProxy = Awaited<ReturnType<typeof startCuttingProxy>>
 
 // A simple query, as the driver sends one: its type, its length, its text, and a zero.
 const commitMessage = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1')
 
 /** Starts a proxy before `url`; it ends with the test. */
-export async function startCuttingProxy(t: TestContext, url: string): Promise<CuttingProxy> {
+export async function startCuttingProxy(t: TestContext, url: string) {
   const { hostname, port } = new URL(url)
   let next: Cut | undefined
   let options: CutOptions = {}
@@ -63,10 +56,13 @@ export async function startCuttingProxy(t: TestContext, url: string): Promise<Cu
     for (const socket of sockets) socket.destroy()
   })
   return {
+    /** The URL that leads through it. */
     url: through.href,
-    cutNext: (cut, given = {}) => {
+    /** Cuts the next connection that commits. */
+    cutNext: (cut: Cut, given: CutOptions = {}): void => {
       ;[next, options, hasCut] = [cut, given, false]
     },
+    /** Whether it has cut one. */
     hasCut: () => hasCut,
   }
 }

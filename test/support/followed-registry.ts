@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { scopeNames } from '../../src/cli/keys.ts'
-import { type Answer, makeApp, type TestApp } from './make-app.ts'
+import { makeApp } from './make-app.ts'
 
 export const path = '/api/v1/changes'
 
@@ -24,30 +24,22 @@ export interface Page {
   readonly next: string | null
 }
 
-export interface Registry extends TestApp {
-  /** That may follow. */
-  readonly key: string
-  readonly follow: (query: string) => Promise<Answer>
-  readonly page: (query: string) => Promise<Page>
-  readonly put: (target: string, rows: readonly object[], isSnapshot?: boolean) => Promise<void>
-}
-
 /** An application, a key that may follow, and imports into the store. */
-export async function makeRegistry(options: Parameters<typeof makeApp>[1] = {}): Promise<Registry> {
+export async function makeRegistry(options: Parameters<typeof makeApp>[1] = {}) {
   const made = await makeApp({ after }, options)
   const { store, ask } = made
   const key = await store.issueKey({ name: 'follower', scopes: scopeNames })
-  const follow: Registry['follow'] = (query) => ask(path + query, { key })
+  const follow = (query: string) => ask(path + query, { key })
   return {
     ...made,
     key,
     follow,
-    async page(query) {
+    page: async (query: string) => {
       const answer = await follow(query)
       assert.equal(answer.status, 200, answer.text)
       return JSON.parse(answer.text) as Page
     },
-    async put(target, rows, isSnapshot = false) {
+    put: async (target: string, rows: readonly object[], isSnapshot = false) => {
       await store.importRows(target, rows, { isSnapshot })
       // A reader asks once in a turn of the event loop whether anything was committed.
       await nextTurn()

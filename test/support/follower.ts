@@ -68,32 +68,20 @@ interface Batch {
 const start: HistoryPoint = { version: 0, lineage: '', committedAt: undefined }
 const none: Batch = { until: undefined, place: undefined, told: [] }
 
-export interface Follower {
-  readonly copy: () => Copy
-  readonly since: () => HistoryPoint
-  /**
-   * Reads one page; applies the batch if that was its last one.
-   *
-   * @param to the version up to which it reads; the last one if undefined.
-   * @returns the batch and its version, if it was applied; `pruned` if it has to begin again.
-   */
-  step(
-    reader: StoreReader,
-    limit: number,
-    to?: number,
-  ): Promise<
-    { readonly told: readonly Told[]; readonly until: HistoryPoint } | 'pruned' | undefined
-  >
-}
-
-export function createFollower(): Follower {
+export function createFollower() {
   let copy: Copy = new Map()
   let since = start
   let batch = none
   return {
     copy: () => copy,
     since: () => since,
-    async step(reader, limit, to) {
+    /**
+     * Reads one page; applies the batch if that was its last one.
+     *
+     * @param to the version up to which it reads; the last one if undefined.
+     * @returns the batch and its version, if it was applied; `pruned` if it has to begin again.
+     */
+    async step(reader: StoreReader, limit: number, to?: number) {
       const named = to === undefined ? undefined : { version: to, lineage: undefined }
       const page = await reader.readChanges({
         since,
@@ -109,7 +97,7 @@ export function createFollower(): Follower {
         if (page.none === 'elsewhere') [copy, since] = [new Map(), start]
         else assert.equal(page.none, 'pruned')
         batch = none
-        return 'pruned'
+        return 'pruned' as const
       }
       const records = page.changes.flatMap(recordsOf)
       assert.ok(records.length <= limit)

@@ -23,20 +23,9 @@ export interface Task {
   readonly endsWhenClosed?: boolean
 }
 
-export interface Load {
-  /** Requests with the expected answer. */
-  answered(): number
-  /** Failures, one line for each request. */
-  readonly failures: readonly string[]
-  /** The number of answers with `Connection: close`. */
-  closings(): number
-  /** Lets each client finish its request; returns the failures. */
-  stop(): Promise<readonly string[]>
-  /** Resolves when all clients have ended by themselves. */
-  ended(): Promise<void>
-}
+export type Load = ReturnType<typeof startLoad>
 
-export function startLoad(task: Task): Load {
+export function startLoad(task: Task) {
   const failures: string[] = []
   let answered = 0
   let closings = 0
@@ -64,17 +53,20 @@ export function startLoad(task: Task): Load {
 
   const clients = Promise.all(Array.from({ length: task.clients }, runClient))
   return {
+    /** Requests with the expected answer. */
     answered: () => answered,
+    /** Failures, one line for each request. */
     failures,
+    /** The number of answers with `Connection: close`. */
     closings: () => closings,
+    /** Lets each client finish its request; returns the failures. */
     async stop() {
       isOver = true
       await clients
       return failures
     },
-    async ended() {
-      await clients
-    },
+    /** Resolves when all clients have ended by themselves. */
+    ended: () => clients,
   }
 }
 

@@ -19,7 +19,7 @@ import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/serving/store-reader.ts'
 import { inOrder, metaOf, type WireRecord } from './make-record.ts'
 import { patientBounds } from './store-at.ts'
-import { type CompanyRecords, makeTempStore, type Scope, type TempStore } from './temp-store.ts'
+import { type CompanyRecords, makeTempStore, type Scope } from './temp-store.ts'
 
 type AppSettings = Pick<
   AppOptions,
@@ -71,22 +71,10 @@ export interface Answer {
   readonly text: string
 }
 
-export interface TestApp {
-  readonly app: App
-  readonly store: TempStore
-  /** The path that names the store in tests. */
-  readonly db: string
-  /** A key without scopes, so valid for all listings. */
-  readonly key: string
-  readonly ask: (path: string, question?: Question) => Promise<Answer>
-  /** How often the application has called these functions of its store. */
-  readonly callsOf: (...names: readonly (keyof StoreReader)[]) => number
-  /** The lines of the log so far, parsed. */
-  readonly logged: () => Readonly<Record<string, unknown>>[]
-}
+export type TestApp = Readonly<Awaited<ReturnType<typeof makeApp>>>
 
 /** Builds a store and an application over it; both are closed when the scope ends. */
-export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promise<TestApp> {
+export async function makeApp(scope: Scope, options: MakeAppOptions = {}) {
   const { records = [], companies, now = Date.now, wrapStore, limits = {}, ...more } = options
   const { badKeyRate, defaultRate = 'none', clock = () => performance.now(), ...settings } = more
   const { resources = allResources } = settings
@@ -120,10 +108,14 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
   return {
     app,
     store,
+    /** The path that names the store in tests. */
     db: store.path,
+    /** A key without scopes, so valid for all listings. */
     key,
-    ask: (path, question = {}) => ask(app, path, { key, ...question }),
+    ask: (path: string, question: Question = {}) => ask(app, path, { key, ...question }),
+    /** How often the application has called these functions of its store. */
     callsOf,
+    /** The lines of the log so far, parsed. */
     logged: () => lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
   }
 }
@@ -136,7 +128,7 @@ function countCalls(store: StoreReader) {
       return Reflect.get(target, name) as unknown
     },
   })
-  const callsOf: TestApp['callsOf'] = (...names) =>
+  const callsOf = (...names: readonly (keyof StoreReader)[]) =>
     names.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
   return { reader, callsOf }
 }
@@ -174,7 +166,7 @@ export function pathOf(resource: Resource, company: number | string): string {
 }
 
 /** An expected page; `all` are the records of the company, in any order. */
-export interface ExpectedPage {
+interface ExpectedPage {
   readonly resource: Resource
   readonly all: readonly WireRecord[]
   readonly page?: number

@@ -29,23 +29,9 @@ import { freePort } from './free-port.ts'
 import { findMemoryFolder } from './memory-folder.ts'
 import { patienceMs } from './until.ts'
 
-export interface PostgresServer {
-  /** The URL of a superuser; its database has the collation en_US (ICU). */
-  readonly url: string
-  readonly port: number
-  /** The folder of the cluster. */
-  readonly data: string
-  /** The processes of the server, the main one first. */
-  pids(): number[]
-  /** Starts a server that was stopped. */
-  start(): Promise<void>
-  /** SIGINT stops it cleanly (fast), SIGQUIT at once (immediate); SIGKILL ends each process. */
-  stop(signal?: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>
-  /** Stops it and removes its folder. */
-  remove(): Promise<void>
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Additional lines of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>
   /** Fills the empty folder of the cluster; `initdb` by default. */
@@ -73,7 +59,7 @@ const testSettings: Readonly<Record<string, string>> = {
 }
 
 /** Makes a cluster on a free port and starts its server. */
-export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres(options: PostgresOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-postgres-'))
   chmodSync(folder, 0o755)
   const bin = options.programs ?? copyBinaries(findBinaries(), folder)
@@ -117,13 +103,19 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
   await start()
   return {
+    /** The URL of a superuser; its database has the collation en_US (ICU). */
     url,
     port,
+    /** The folder of the cluster. */
     data,
+    /** The processes of the server, the main one first. */
     pids: () => server.pids(),
+    /** Starts a server that was stopped. */
     start,
-    stop: (signal) => server.stop(signal),
-    async remove() {
+    /** SIGINT stops it cleanly (fast), SIGQUIT at once (immediate); SIGKILL ends each process. */
+    stop: (signal?: Parameters<typeof server.stop>[0]) => server.stop(signal),
+    /** Stops it and removes its folder. */
+    async remove(): Promise<void> {
       await server.stop('SIGQUIT')
       removeFolders()
     },

@@ -1,7 +1,7 @@
 // The real executable, run as an operator would.
 
 import assert from 'node:assert/strict'
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -42,14 +42,7 @@ export interface RunOptions {
 }
 
 /** A running process and its output so far. */
-export interface RunningDossier {
-  readonly child: ChildProcessWithoutNullStreams
-  readonly said: { out: string; err: string }
-  /** Waits until the output matches. */
-  readonly until: (pattern: RegExp) => Promise<void>
-  /** The result, once all output has been read. */
-  readonly ended: Promise<Run>
-}
+export type RunningDossier = ReturnType<typeof launch>
 
 // Where other processes keep an event loop from running, a server would refuse requests; tests of
 // that have an application of their own.
@@ -99,7 +92,7 @@ export function launch(
   args: Words,
   options: RunOptions,
   program: readonly string[] = [dossier],
-): RunningDossier {
+) {
   const [command = '', ...words] = [...(options.via ?? []), ...program, ...wordsOf(args)]
   const env = { ...process.env, ...patience, ...storeOf(cwd), ...options.env }
   const child = spawn(command, words, { cwd, env })
@@ -121,8 +114,10 @@ export function launch(
   return {
     child,
     said,
+    /** The result, once all output has been read. */
     ended,
-    async until(pattern) {
+    /** Waits until the output matches. */
+    until: async (pattern: RegExp): Promise<void> => {
       let [length, since] = [0, performance.now()]
       while (!pattern.test(said.out + said.err)) {
         const printed = said.out.length + said.err.length

@@ -19,18 +19,8 @@ function isInstalled(): boolean {
   }
 }
 
-export interface Redis {
-  readonly url: string
-  /** Suspends it, so that it accepts connections and does not answer. */
-  freeze(): void
-  thaw(): void
-  kill(): Promise<void>
-  /** Restarts it empty on the same port. */
-  restart(): Promise<void>
-}
-
 /** Starts a Redis; it is ended when the scope ends. */
-export async function runRedis(scope: Scope): Promise<Redis> {
+export async function runRedis(scope: Scope) {
   const port = await freePort()
   let child = await start(port)
   async function kill(): Promise<void> {
@@ -41,10 +31,12 @@ export async function runRedis(scope: Scope): Promise<Redis> {
   scope.after(kill)
   return {
     url: `redis://127.0.0.1:${port}`,
+    /** Suspends it, so that it accepts connections and does not answer. */
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     kill,
-    async restart() {
+    /** Restarts it empty on the same port. */
+    async restart(): Promise<void> {
       await kill()
       child = await start(port)
     },

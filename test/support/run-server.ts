@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkFailure } from './make-app.ts'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
@@ -15,25 +15,10 @@ const listening = /"url":"http:\/\/[\d.]+:(\d+)"/
 
 export type LogLine = Readonly<Record<string, unknown>>
 
-export interface Server {
-  readonly port: number
-  readonly pid: number
-  /** Stops reading its output, like a log reader that has exited. */
-  stopReading(): void
-  /** All output so far. */
-  printed(): string
-  /** Sends a signal, SIGTERM unless given. */
-  stop(signal?: NodeJS.Signals): void
-  /** Waits for the end, and checks the exit code if one is expected; `ms` is since the signal. */
-  ended(expected?: number): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
-  /** Stops it, and checks that it ends with 0. */
-  end(signal?: NodeJS.Signals): ReturnType<Server['ended']>
-  /** Where its metrics are; it says so at its start. */
-  metricsUrl(): string
-}
+export type Server = Awaited<ReturnType<typeof runServer>>
 
 /** The environment of a server. */
-export interface Surroundings {
+interface Surroundings {
   /** The limit of open files and sockets. */
   readonly openFilesMax?: number
   readonly env?: Readonly<Record<string, string>>
@@ -51,7 +36,7 @@ export async function runServer(
   db: string,
   options: readonly string[] = [],
   { openFilesMax, env = {}, stderrTo }: Surroundings = {},
-): Promise<Server> {
+) {
   const port0 = options.includes('--port') ? [] : ['--port', '0']
   const at = storeAt(db)
   // Tests of the limits on requests set their own; a slow machine must not fail others.
@@ -66,37 +51,41 @@ export async function runServer(
   const printed = () => said.out + said.err
   await started.until(listening)
   let stoppedAt = performance.now()
-  const server: Server = {
+  function stop(signal: NodeJS.Signals = 'SIGTERM'): void {
+    stoppedAt = performance.now()
+    child.kill(signal)
+  }
+  async function untilEnded(expected?: number) {
+    const { code } = await ended
+    if (expected !== undefined) assert.equal(code, expected, printed())
+    const lines = printed()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as LogLine)
+    return { code, lines, ms: performance.now() - stoppedAt }
+  }
+  return {
     port: Number(listening.exec(printed())?.[1]),
     pid: child.pid ?? 0,
-    stopReading() {
+    /** Stops reading its output, like a log reader that has exited. */
+    stopReading(): void {
       child.stdout.destroy()
       child.stderr.destroy()
     },
+    /** All output so far. */
     printed,
-    stop(signal = 'SIGTERM') {
-      stoppedAt = performance.now()
-      child.kill(signal)
+    /** Sends a signal, SIGTERM unless given. */
+    stop,
+    /** Waits for the end, and checks the exit code if one is expected; `ms` is since the signal. */
+    ended: untilEnded,
+    /** Stops it, and checks that it ends with 0. */
+    end(signal?: NodeJS.Signals) {
+      stop(signal)
+      return untilEnded(0)
     },
-    async ended(expected) {
-      const { code } = await ended
-      if (expected !== undefined) assert.equal(code, expected, printed())
-      const lines = printed()
-        .split('\n')
-        .filter((line) => line !== '')
-      return {
-        code,
-        lines: lines.map((line) => JSON.parse(line) as LogLine),
-        ms: performance.now() - stoppedAt,
-      }
-    },
-    end(signal) {
-      server.stop(signal)
-      return server.ended(0)
-    },
+    /** Where its metrics are; it says so at its start. */
     metricsUrl: () => /"metrics_url":"([^"]+)"/.exec(printed())?.[1] ?? assert.fail(printed()),
   }
-  return server
 }
 
 /** An answer as received. */
@@ -106,18 +95,8 @@ export interface WireAnswer {
   readonly body: string
 }
 
-/** A connection that can be written piece by piece. */
-export interface Wire {
-  readonly socket: Socket
-  send(text: string | Buffer): void
-  /** All bytes received, once the other side has closed. */
-  closed(): Promise<string>
-  /** Waits until the received text matches. */
-  until(pattern: RegExp): Promise<string>
-}
-
-/** Connects to a port of this machine. */
-export async function openWire(port: number): Promise<Wire> {
+/** Connects to a port of this machine; the connection can be written piece by piece. */
+export async function openWire(port: number) {
   const socket = connect(port, '127.0.0.1')
   let received = ''
   let isClosed = false
@@ -140,9 +119,11 @@ export async function openWire(port: number): Promise<Wire> {
   }
   return {
     socket,
-    send: (text) => void socket.write(text),
+    send: (text: string | Buffer) => void socket.write(text),
+    /** All bytes received, once the other side has closed. */
     closed: () => wait(() => isClosed, 'it closes'),
-    until: (pattern) => wait(() => pattern.test(received) || isClosed, String(pattern)),
+    /** Waits until the received text matches. */
+    until: (pattern: RegExp) => wait(() => pattern.test(received) || isClosed, String(pattern)),
   }
 }
 

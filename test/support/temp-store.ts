@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { resources as allResources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
-import type { ImportReport } from '../../src/import/import-files.ts'
 import { issueKey } from './issue-key.ts'
 import { type ImportOptions, importWith, writeRows } from './import-rows.ts'
 import type { WireRecord } from './make-record.ts'
@@ -34,36 +33,12 @@ export interface KeyOptions {
   readonly rate?: string
 }
 
-export interface TempStore {
-  /** The file, or the URL. */
-  readonly db: string
-  /** The path that names it, on any kind of store. */
-  readonly path: string
-  /** A folder that is removed at the end. */
-  readonly folder: string
-  /** Imports records; with `isSnapshot` they are all records of their resource. */
-  load(parts: readonly CompanyRecords[], options?: { isSnapshot?: boolean }): Promise<void>
-  /** Imports companies by their ids. */
-  loadCompanies(ids: readonly number[]): Promise<void>
-  /** Imports rows as `dossier import` would. */
-  importRows(
-    target: string,
-    rows: readonly unknown[],
-    options?: ImportOptions,
-  ): Promise<ImportReport>
-  /** Deletes all that was replaced. */
-  prune(): Promise<void>
-  issueKey(options: KeyOptions): Promise<string>
-  revokeKey(name: string): Promise<void>
-}
+export type TempStore = Awaited<ReturnType<typeof makeTempStore>>
 
 const patient = { onWait: () => undefined }
 const alone = { onWait: () => assert.fail('nobody else writes') }
 
-export async function makeTempStore(
-  scope: Scope,
-  resources: readonly Resource[],
-): Promise<TempStore> {
+export async function makeTempStore(scope: Scope, resources: readonly Resource[]) {
   const folder = await mkdtemp(join(tmpdir(), 'dossier-test-'))
   const path = join(folder, 'registry.db')
   if (resources === allResources) await reuseSchema(path)
@@ -76,7 +51,8 @@ export async function makeTempStore(
     leaveSchemas(folder)
   })
 
-  const importRows: TempStore['importRows'] = async (target, rows, options) => {
+  /** Imports rows as `dossier import` would. */
+  async function importRows(target: string, rows: readonly unknown[], options?: ImportOptions) {
     const file = writeRows(join(folder, 'rows.ndjson'), rows)
     return importWith(writer, target, [file], { resources, ...alone, ...options })
   }
@@ -88,11 +64,18 @@ export async function makeTempStore(
   }
 
   return {
+    /** The file, or the URL. */
     db,
+    /** The path that names it, on any kind of store. */
     path,
+    /** A folder that is removed at the end. */
     folder,
     importRows,
-    async load(parts, { isSnapshot } = {}) {
+    /** Imports records; with `isSnapshot` they are all records of their resource. */
+    async load(
+      parts: readonly CompanyRecords[],
+      { isSnapshot }: { isSnapshot?: boolean } = {},
+    ): Promise<void> {
       const byResource = Map.groupBy(parts, ({ resource }) => resource)
       for (const [resource, listings] of byResource) {
         const rows = listings.flatMap(({ company, records }) =>
@@ -101,16 +84,18 @@ export async function makeTempStore(
         await importValid(resource.name, rows, isSnapshot)
       }
     },
-    async loadCompanies(ids) {
+    /** Imports companies by their ids. */
+    async loadCompanies(ids: readonly number[]): Promise<void> {
       const rows = ids.map((id) => ({ id, jurisdiction: 'XX', identifier: String(id) }))
       await importValid('companies', rows)
     },
-    prune: () => writer.prune(Date.now() + 1, alone).then(() => undefined),
-    issueKey({ name, scopes, expiresAt, rate }) {
+    /** Deletes all that was replaced. */
+    prune: () => writer.prune(Date.now() + 1, alone),
+    issueKey({ name, scopes, expiresAt, rate }: KeyOptions): Promise<string> {
       const createdAt = Date.now()
       return issueKey(writer, { name, scopes, expiresAt, rate, createdAt }, patient)
     },
-    async revokeKey(name) {
+    async revokeKey(name: string): Promise<void> {
       assert.ok(await writer.revokeKey(name, Date.now(), patient), `${name} was in use`)
     },
   }
