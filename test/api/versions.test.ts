@@ -148,7 +148,7 @@ test('a day finds what was in force then, whatever was reverted or restored sinc
 test('one read of the log finds a day among reverts (9.2)', { skip: aboveStores }, async (t) => {
   const app = await makeApp(t)
   await app.store.importRows('rights', [{ key: 'k', company_id: 7 }], { asOf: '2024-01-31' })
-  const db = new DatabaseSync(storeAt(app.store.db))
+  using db = new DatabaseSync(storeAt(app.store.db))
   const row = db.prepare('select * from imports').get() ?? {}
   const columns = Object.keys(row)
   const add = db.prepare(`insert into imports values (${columns.map(() => '?').join()})`)
@@ -161,7 +161,6 @@ test('one read of the log finds a day among reverts (9.2)', { skip: aboveStores 
     add.run(...Object.values({ ...row, ...reverts }))
   }
   db.exec('commit')
-  db.close()
   const answer = await app.ask('/api/v1/companies/7/rights?as_of=2024-02-01')
   assert.equal(answer.headers['data-version'], String(last))
   await withReader(app.store.db, async (reader) => {

@@ -132,13 +132,12 @@ for (const [name, command] of [
     }
 
     async function check(): Promise<void> {
-      const file = new DatabaseSync(copy, { readOnly: true })
+      using file = new DatabaseSync(copy, { readOnly: true })
       // JavaScript's numbers would be stored as 1.0.
       const ofRecords = `select * from records where resource <> 'cursor' and typeof(id) = 'integer'`
       const rows = file.prepare(ofRecords).all()
       const ofCursor = `select record from records where resource = 'cursor'`
       const state = JSON.parse(String(file.prepare(ofCursor).get()?.['record'])) as string
-      file.close()
       const held = new Map(
         rows.map(({ resource, company_id: company, id, record }) => [
           `${String(resource)} ${String(company)} ${String(id)}`,

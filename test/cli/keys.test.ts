@@ -122,12 +122,11 @@ describe('keys', { concurrency: 2 }, () => {
 test('thousands of keys are listed at once', { skip: aboveStores }, async (t) => {
   const { folder, db } = makePlace(t)
   await importRows(db, 'rights', [])
-  const file = new DatabaseSync(storeAt(db))
+  using file = new DatabaseSync(storeAt(db))
   file.exec(`
     with recursive n (v) as (values (1) union all select v + 1 from n where v < 20000)
     insert into keys (id, name, hint, hash, created_at)
     select v, 'key-' || (v % 19999), 'h', cast(v as blob), v from n`)
-  file.close()
   const ms = await processorMs(async () => {
     const { out } = await runCommand(folder, 'keys list')
     assert.deepEqual(out.match(/^key-1 .*(replaced|in use)/gm)?.length, 2)

@@ -68,13 +68,12 @@ async function makeEvilStore(folder: string): Promise<string> {
   const path = join(folder, `${evilName}.ndjson`)
   writeFileSync(path, '{"id":2,"company_id":1}\n')
   await importInto(db, 'rights', [path])
-  const file = new DatabaseSync(db)
+  using file = new DatabaseSync(db)
   file.prepare('update sources set name = ?').run(evil)
   file.prepare("update company_states set identifier = ? where identifier = '2'").run(evil)
   file
     .prepare(`insert into keys (name, hint, hash, created_at, rate) values (?, ?, x'00', 0, ?)`)
     .run(evil, evil, evil)
-  file.close()
   return db
 }
 

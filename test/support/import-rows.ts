@@ -64,13 +64,9 @@ export async function importInto(
   const known = options.resources ?? resources
   const isUsual = options.at === undefined && options.kind !== 'sqlite' && known === resources
   if (isUsual) await reuseSchema(db)
-  const store = await openStoreWriter(options.at ?? storeAt(db, options.kind), known)
+  await using store = await openStoreWriter(options.at ?? storeAt(db, options.kind), known)
   if (isUsual) await lookAtSchema(db)
-  try {
-    return await importWith(store, target, words, options)
-  } finally {
-    await store.close()
-  }
+  return await importWith(store, target, words, options)
 }
 
 /** As `importInto`, into a store that is open. */

@@ -19,10 +19,6 @@ export async function withReader<T>(
   db: string,
   work: (reader: StoreReader) => Promise<T>,
 ): Promise<T> {
-  const reader = await openStoreReader(storeAt(db), patientBounds)
-  try {
-    return await work(reader)
-  } finally {
-    await reader.close()
-  }
+  await using reader = await openStoreReader(storeAt(db), patientBounds)
+  return await work(reader)
 }

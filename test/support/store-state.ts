@@ -57,9 +57,8 @@ export async function keepStore(path: string, as = 'kept'): Promise<() => Promis
 }
 
 async function copyFile(from: string, to: string): Promise<void> {
-  const file = new DatabaseSync(from, { readOnly: true })
+  using file = new DatabaseSync(from, { readOnly: true })
   await backup(file, to)
-  file.close()
 }
 
 async function onServer(db: string, work: string): Promise<void> {
@@ -116,9 +115,8 @@ export function changeStore(path: string, sql: string): void {
     queryServer(db, sql)
     return
   }
-  const file = new DatabaseSync(db)
+  using file = new DatabaseSync(db)
   // Defensive mode would forbid SQL that writes the schema.
   file.enableDefensive(false)
   file.exec(sql)
-  file.close()
 }

@@ -11,12 +11,8 @@ import { storeAt } from './store-at.ts'
 
 /** Verifies a store, a file or the URL of a PostgreSQL. */
 export async function verifyStore(db: string): Promise<Verification> {
-  const store = await openStoreInspector(db, resources, true)
-  try {
-    return await store.verify(storedChecks(resources), () => undefined)
-  } finally {
-    await store.close()
-  }
+  await using store = await openStoreInspector(db, resources, true)
+  return await store.verify(storedChecks(resources), () => undefined)
 }
 
 /** Checks that a store has no fault. */

@@ -22,12 +22,8 @@ async function withWriter<T>(
   work: (store: StoreWriter) => Promise<T>,
 ): Promise<T> {
   const place = typeof db === 'string' ? storeAt(db) : db
-  const store = await openStoreWriter(place, resources)
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
-  }
+  await using store = await openStoreWriter(place, resources)
+  return await work(store)
 }
 
 /** An import that has read no rows yet; it is ended when the test ends. */
