@@ -2,7 +2,14 @@
 
 import { statementAt } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
-import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
+import {
+  inGroups,
+  keysOf,
+  openGroup,
+  type OpenListing,
+  readHeads,
+  readIndexes,
+} from '../listing/open-listings.ts'
 import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
 import { attributesShape, comparedParts, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables } from '../listing/tables.ts'
@@ -108,23 +115,28 @@ export interface Pair {
   readonly formerOnly: readonly DirectoryEntry[]
 }
 
-async function openPairs(
+/** Opens pairs, those of many short listings together. */
+async function* openPairs(
   tables: ListingTables,
   { listing }: ListingShape,
   companies: readonly number[],
   first: number,
-): Promise<readonly Pair[]> {
-  const former = await openListings(tables, listing, companies, first - 1)
-  return [...(await openListings(tables, listing, companies))].map(([companyId, present]) => {
-    const { head, leaves = [] } = former.get(companyId) ?? {}
-    return {
-      companyId,
-      present,
-      former: head,
-      presentOnly: without(present.leaves, leaves),
-      formerOnly: without(leaves, present.leaves),
-    }
-  })
+): AsyncGenerator<readonly Pair[]> {
+  const formerHeads = await readHeads(tables, listing, companies, first - 1)
+  const heads = await readHeads(tables, listing, companies)
+  for (const group of inGroups([...heads.keys()], heads, formerHeads)) {
+    const former = await openGroup(tables, group, formerHeads)
+    yield [...(await openGroup(tables, group, heads))].map(([companyId, present]) => {
+      const { head, leaves = [] } = former.get(companyId) ?? {}
+      return {
+        companyId,
+        present,
+        former: head,
+        presentOnly: without(present.leaves, leaves),
+        formerOnly: without(leaves, present.leaves),
+      }
+    })
+  }
 }
 
 /** By listing, the ids of restored records that others had then, until their own revert. */
@@ -145,16 +157,17 @@ export async function* findDifferences(
   companies: readonly number[],
   { source, first }: ComparedStates,
 ): AsyncGenerator<Pair & StateDifference> {
-  const pairs = await openPairs(tables, shape, companies, first)
-  const keys = pairs.flatMap(({ companyId, formerOnly, presentOnly }) => [
-    ...keysOf(companyId, formerOnly),
-    ...keysOf(companyId, presentOnly),
-  ])
-  const read = readIndexes(tables, shape, keys, comparedParts(shape))
-  for (const pair of pairs) {
-    const states = compareStates(shape, source)
-    await read(pair.formerOnly.length, (index) => states.addFormer(index))
-    await read(pair.presentOnly.length, (index) => states.addPresent(index))
-    yield { ...pair, ...states.finish() }
+  for await (const pairs of openPairs(tables, shape, companies, first)) {
+    const keys = pairs.flatMap(({ companyId, formerOnly, presentOnly }) => [
+      ...keysOf(companyId, formerOnly),
+      ...keysOf(companyId, presentOnly),
+    ])
+    const read = readIndexes(tables, shape, keys, comparedParts(shape))
+    for (const pair of pairs) {
+      const states = compareStates(shape, source)
+      await read(pair.formerOnly.length, (index) => states.addFormer(index))
+      await read(pair.presentOnly.length, (index) => states.addPresent(index))
+      yield { ...pair, ...states.finish() }
+    }
   }
 }

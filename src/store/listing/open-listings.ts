@@ -32,10 +32,59 @@ export async function openListings(
   tables: ListingLookups,
   listing: string,
   companies: readonly number[],
+  version?: number,
+): Promise<Map<number, OpenListing>> {
+  return openHeads(tables, (await readHeads(tables, listing, companies, version)).values())
+}
+
+/** Heads, by company. */
+type Heads = ReadonlyMap<number, HeadRow>
+
+/** The heads that companies have at a version. */
+export async function readHeads(
+  tables: ListingLookups,
+  listing: string,
+  companies: readonly number[],
   version = Number.MAX_SAFE_INTEGER,
+): Promise<Heads> {
+  const heads = await tables.heads(listing, companies, version)
+  return new Map(heads.map((head) => [head.companyId, head]))
+}
+
+/** How many records listings have that are open together: some megabytes of directories. */
+const recordsAtOnce = 500_000
+
+/**
+ * Companies in groups whose listings may be open together, since long ones have long directories.
+ *
+ * @param heads those of the listings, in one state or several.
+ */
+export function inGroups(
+  companies: readonly number[],
+  ...heads: readonly Heads[]
+): Iterable<readonly number[]> {
+  const recordsOf = (companyId: number) =>
+    heads.reduce((sum, state) => sum + (state.get(companyId)?.total ?? 0), 0)
+  return inBatches(companies, companies.length, recordsOf, recordsAtOnce)
+}
+
+/** Opens the listings that companies have among these. */
+export const openGroup = (
+  tables: ListingLookups,
+  companies: readonly number[],
+  heads: Heads,
+): Promise<Map<number, OpenListing>> =>
+  openHeads(
+    tables,
+    companies.flatMap((companyId) => heads.get(companyId) ?? []),
+  )
+
+async function openHeads(
+  tables: ListingLookups,
+  heads: Iterable<HeadRow>,
 ): Promise<Map<number, OpenListing>> {
   const open = new Map<number, OpenListing>()
-  for (const head of await tables.heads(listing, companies, version)) {
+  for (const head of heads) {
     const opened = openHead(tables, head)
     // Most directories have no nodes: then there is nothing to wait for.
     open.set(head.companyId, { head, ...(opened instanceof Promise ? await opened : opened) })

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shapeOf } from '../listing/shape.ts'
-import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
+import { inGroups, keysOf, openGroup, readHeads, readIndexes } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import type { ListedId } from '../listing/tables.ts'
@@ -82,22 +82,25 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
   const out = createOutput(context, shape)
   const changesOf = ([, count]: readonly StagedValue[]) => Number(count)
   for (const batch of inBatches(all, companiesAtOnce, changesOf, changesAtOnce)) {
-    const companies = batch.map(([company]) => Number(company))
-    const open = await openListings(tables, shape.listing, companies)
-    const leavesOf = (companyId: number) => open.get(companyId)?.leaves ?? []
-    const short = companies.filter((companyId) => isShort(leavesOf(companyId)))
-    const keys = short.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
-    const read = readIndexes(tables, shape, keys)
-    const lost = open.size === 0 ? undefined : readGone(staging, companies)
-    for (const companyId of companies) {
-      const [listing, puts] = [open.get(companyId), putsOf(companyId)]
-      const merge = { companyId, listing, puts, gone: lost?.get(companyId) ?? new Set<number>() }
-      const leaves = leavesOf(companyId)
-      const own = isShort(leaves) ? { read } : { touched: touchedIn(staging, companyId, leaves) }
-      await mergeListing(tables, shape, { ...merge, ...own }, out)
+    const changed = batch.map(([company]) => Number(company))
+    const heads = await readHeads(tables, shape.listing, changed)
+    for (const companies of inGroups(changed, heads)) {
+      const open = await openGroup(tables, companies, heads)
+      const leavesOf = (companyId: number) => open.get(companyId)?.leaves ?? []
+      const short = companies.filter((companyId) => isShort(leavesOf(companyId)))
+      const keys = short.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
+      const read = readIndexes(tables, shape, keys)
+      const lost = open.size === 0 ? undefined : readGone(staging, companies)
+      for (const companyId of companies) {
+        const [listing, puts] = [open.get(companyId), putsOf(companyId)]
+        const merge = { companyId, listing, puts, gone: lost?.get(companyId) ?? new Set<number>() }
+        const leaves = leavesOf(companyId)
+        const own = isShort(leaves) ? { read } : { touched: touchedIn(staging, companyId, leaves) }
+        await mergeListing(tables, shape, { ...merge, ...own }, out)
+      }
+      onShare(Math.min(1, (companies.at(-1) ?? 0) / last))
+      await nextTurn()
     }
-    onShare(Math.min(1, (companies.at(-1) ?? 0) / last))
-    await nextTurn()
   }
   await out.flush()
 }

@@ -6,9 +6,11 @@ import { after, type Awaitable } from '../awaitable.ts'
 import { statementAt } from '../companies/attributes.ts'
 import {
   type IndexReader,
+  inGroups,
   keysOf,
+  openGroup,
   type OpenListing,
-  openListings,
+  readHeads,
   readIndexes,
 } from '../listing/open-listings.ts'
 import { digestBytes, hasDigest, type SegmentIndex } from '../listing/segment.ts'
@@ -135,17 +137,21 @@ async function compareBatch(
   const areCompanies = shape === attributesShape
   const batch = areCompanies ? await withoutUnchanged(context, all, comparison) : all
   if (batch.length === 0) return
-  const companies = batch.map(({ companyId }) => companyId)
-  const open = await openListings(tables, shape.listing, companies)
-  const unread = await findAllNew(context, batch, open, comparison)
-  const leavesOf = (companyId: number) =>
-    unread.has(companyId) ? [] : (open.get(companyId)?.leaves ?? [])
-  const keys = companies.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
-  const read = readIndexes(tables, shape, keys, comparedParts(shape))
-  for (const rows of batch) {
-    const done = compareCompany(context, rows, leavesOf(rows.companyId).length, read, comparison)
-    // Awaiting nothing costs as much as comparing a company with one row.
-    if (done instanceof Promise) await done
+  const rowsOf = new Map(batch.map((rows) => [rows.companyId, rows]))
+  const heads = await readHeads(tables, shape.listing, [...rowsOf.keys()])
+  for (const companies of inGroups([...rowsOf.keys()], heads)) {
+    const open = await openGroup(tables, companies, heads)
+    const group = companies.flatMap((companyId) => rowsOf.get(companyId) ?? [])
+    const unread = await findAllNew(context, group, open, comparison)
+    const leavesOf = (companyId: number) =>
+      unread.has(companyId) ? [] : (open.get(companyId)?.leaves ?? [])
+    const keys = companies.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
+    const read = readIndexes(tables, shape, keys, comparedParts(shape))
+    for (const rows of group) {
+      const done = compareCompany(context, rows, leavesOf(rows.companyId).length, read, comparison)
+      // Awaiting nothing costs as much as comparing a company with one row.
+      if (done instanceof Promise) await done
+    }
   }
 }
 
