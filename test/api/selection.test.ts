@@ -151,7 +151,11 @@ test('an invalid filter, bound, value or order is a 400 that says what is valid 
   const none = await ask(rights, { json: { status: [] } })
   checkFailure(none, 400, 'status has 0 values; it takes 1 to 20')
   const fraction = await ask(rights, { json: { registration_number: 1.5 } })
-  checkFailure(fraction, 400, 'registration_number is 1.5; it takes text, an integer or null')
+  checkFailure(
+    fraction,
+    400,
+    'registration_number is 1.5; it takes text, an integer in plain digits, or null',
+  )
   const repeated = await ask(`${rights}?${'&status=x'.repeat(21)}`)
   checkFailure(repeated, 400, 'status has 21 values; it takes 1 to 20')
   assert.equal((await ask(`${rights}?${'&status=x'.repeat(20)}`)).status, 200)

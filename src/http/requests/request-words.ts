@@ -81,7 +81,7 @@ function wordsOf(name: string, value: unknown): string[] {
     if (one === null) return ''
     if (typeof one === 'string') return one
     if (typeof one === 'number' && Number.isSafeInteger(one)) return String(one)
-    throw invalid(name, one, 'it takes text, an integer or null')
+    throw invalid(name, one, 'it takes text, an integer in plain digits, or null')
   })
 }
 
