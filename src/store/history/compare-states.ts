@@ -2,14 +2,7 @@
 
 import { statementAt } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
-import {
-  inGroups,
-  keysOf,
-  openGroup,
-  type OpenListing,
-  readHeads,
-  readIndexes,
-} from '../listing/open-listings.ts'
+import { keysOf, openInGroups, type OpenListing, readIndexes } from '../listing/open-listings.ts'
 import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
 import { attributesShape, comparedParts, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables } from '../listing/tables.ts'
@@ -115,27 +108,14 @@ export interface Pair {
   readonly formerOnly: readonly DirectoryEntry[]
 }
 
-/** Opens pairs, those of many short listings together. */
-async function* openPairs(
-  tables: ListingTables,
-  { listing }: ListingShape,
-  companies: readonly number[],
-  first: number,
-): AsyncGenerator<readonly Pair[]> {
-  const formerHeads = await readHeads(tables, listing, companies, first - 1)
-  const heads = await readHeads(tables, listing, companies)
-  for (const group of inGroups([...heads.keys()], heads, formerHeads)) {
-    const former = await openGroup(tables, group, formerHeads)
-    yield [...(await openGroup(tables, group, heads))].map(([companyId, present]) => {
-      const { head, leaves = [] } = former.get(companyId) ?? {}
-      return {
-        companyId,
-        present,
-        former: head,
-        presentOnly: without(present.leaves, leaves),
-        formerOnly: without(leaves, present.leaves),
-      }
-    })
+function pairOf(present: OpenListing, former: OpenListing | undefined): Pair {
+  const { head, leaves = [] } = former ?? {}
+  return {
+    companyId: present.head.companyId,
+    present,
+    former: head,
+    presentOnly: without(present.leaves, leaves),
+    formerOnly: without(leaves, present.leaves),
   }
 }
 
@@ -157,7 +137,8 @@ export async function* findDifferences(
   companies: readonly number[],
   { source, first }: ComparedStates,
 ): AsyncGenerator<Pair & StateDifference> {
-  for await (const pairs of openPairs(tables, shape, companies, first)) {
+  for await (const { open, former } of openInGroups(tables, shape.listing, companies, first)) {
+    const pairs = [...open].map(([companyId, present]) => pairOf(present, former.get(companyId)))
     const keys = pairs.flatMap(({ companyId, formerOnly, presentOnly }) => [
       ...keysOf(companyId, formerOnly),
       ...keysOf(companyId, presentOnly),

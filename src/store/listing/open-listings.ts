@@ -32,57 +32,61 @@ export async function openListings(
   tables: ListingLookups,
   listing: string,
   companies: readonly number[],
-  version?: number,
-): Promise<Map<number, OpenListing>> {
-  return openHeads(tables, (await readHeads(tables, listing, companies, version)).values())
+  version = Number.MAX_SAFE_INTEGER,
+): Promise<OpenListings> {
+  return openHeads(tables, await tables.heads(listing, companies, version))
 }
 
-/** Heads, by company. */
-type Heads = ReadonlyMap<number, HeadRow>
+type OpenListings = ReadonlyMap<number, OpenListing>
 
-/** The heads that companies have at a version. */
-export async function readHeads(
+/** Companies, and the listings that they have now, and had before. */
+interface OpenGroup {
+  readonly companies: readonly number[]
+  readonly open: OpenListings
+  readonly former: OpenListings
+}
+
+/**
+ * Opens the listings of companies in groups, since long ones have long directories.
+ *
+ * @param before they are also opened as they were before this version.
+ */
+export async function* openInGroups(
   tables: ListingLookups,
   listing: string,
   companies: readonly number[],
-  version = Number.MAX_SAFE_INTEGER,
-): Promise<Heads> {
-  const heads = await tables.heads(listing, companies, version)
-  return new Map(heads.map((head) => [head.companyId, head]))
+  before = 0,
+): AsyncGenerator<OpenGroup> {
+  const heads = await tables.heads(listing, companies, Number.MAX_SAFE_INTEGER)
+  const former = before === 0 ? [] : await tables.heads(listing, companies, before - 1)
+  for (const group of inGroups(companies, [...heads, ...former])) {
+    const chosen = new Set(group)
+    const isIn = ({ companyId }: HeadRow) => chosen.has(companyId)
+    yield {
+      companies: group,
+      open: await openHeads(tables, heads.filter(isIn)),
+      former: await openHeads(tables, former.filter(isIn)),
+    }
+  }
 }
 
 /** How many records listings have that are open together: some megabytes of directories. */
 const recordsAtOnce = 500_000
 
-/**
- * Companies in groups whose listings may be open together, since long ones have long directories.
- *
- * @param heads those of the listings, in one state or several.
- */
+/** Companies in groups whose listings may be open together. */
 export function inGroups(
   companies: readonly number[],
-  ...heads: readonly Heads[]
+  heads: readonly Pick<HeadRow, 'companyId' | 'total'>[],
 ): Iterable<readonly number[]> {
-  const recordsOf = (companyId: number) =>
-    heads.reduce((sum, state) => sum + (state.get(companyId)?.total ?? 0), 0)
+  const records = new Map<number, number>()
+  for (const { companyId, total } of heads) {
+    records.set(companyId, (records.get(companyId) ?? 0) + total)
+  }
+  const recordsOf = (companyId: number) => records.get(companyId) ?? 0
   return inBatches(companies, companies.length, recordsOf, recordsAtOnce)
 }
 
-/** Opens the listings that companies have among these. */
-export const openGroup = (
-  tables: ListingLookups,
-  companies: readonly number[],
-  heads: Heads,
-): Promise<Map<number, OpenListing>> =>
-  openHeads(
-    tables,
-    companies.flatMap((companyId) => heads.get(companyId) ?? []),
-  )
-
-async function openHeads(
-  tables: ListingLookups,
-  heads: Iterable<HeadRow>,
-): Promise<Map<number, OpenListing>> {
+async function openHeads(tables: ListingLookups, heads: readonly HeadRow[]): Promise<OpenListings> {
   const open = new Map<number, OpenListing>()
   for (const head of heads) {
     const opened = openHead(tables, head)

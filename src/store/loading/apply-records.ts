@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shapeOf } from '../listing/shape.ts'
-import { inGroups, keysOf, openGroup, readHeads, readIndexes } from '../listing/open-listings.ts'
+import { keysOf, openInGroups, readIndexes } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import type { ListedId } from '../listing/tables.ts'
@@ -83,9 +83,7 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
   const changesOf = ([, count]: readonly StagedValue[]) => Number(count)
   for (const batch of inBatches(all, companiesAtOnce, changesOf, changesAtOnce)) {
     const changed = batch.map(([company]) => Number(company))
-    const heads = await readHeads(tables, shape.listing, changed)
-    for (const companies of inGroups(changed, heads)) {
-      const open = await openGroup(tables, companies, heads)
+    for await (const { companies, open } of openInGroups(tables, shape.listing, changed)) {
       const leavesOf = (companyId: number) => open.get(companyId)?.leaves ?? []
       const short = companies.filter((companyId) => isShort(leavesOf(companyId)))
       const keys = short.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))

@@ -6,11 +6,9 @@ import { after, type Awaitable } from '../awaitable.ts'
 import { statementAt } from '../companies/attributes.ts'
 import {
   type IndexReader,
-  inGroups,
   keysOf,
-  openGroup,
+  openInGroups,
   type OpenListing,
-  readHeads,
   readIndexes,
 } from '../listing/open-listings.ts'
 import { digestBytes, hasDigest, type SegmentIndex } from '../listing/segment.ts'
@@ -138,9 +136,8 @@ async function compareBatch(
   const batch = areCompanies ? await withoutUnchanged(context, all, comparison) : all
   if (batch.length === 0) return
   const rowsOf = new Map(batch.map((rows) => [rows.companyId, rows]))
-  const heads = await readHeads(tables, shape.listing, [...rowsOf.keys()])
-  for (const companies of inGroups([...rowsOf.keys()], heads)) {
-    const open = await openGroup(tables, companies, heads)
+  const groups = openInGroups(tables, shape.listing, [...rowsOf.keys()])
+  for await (const { companies, open } of groups) {
     const group = companies.flatMap((companyId) => rowsOf.get(companyId) ?? [])
     const unread = await findAllNew(context, group, open, comparison)
     const leavesOf = (companyId: number) =>
