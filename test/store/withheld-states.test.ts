@@ -14,7 +14,7 @@ import { storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { checkGone, gb, hire, identifier, jane, listed, person, say } from '../support/withheld.ts'
-import { one, prune, revert, withhold } from '../support/write-store.ts'
+import { lift, one, prune, revert, withhold } from '../support/write-store.ts'
 
 const her = { key: 'a', name: jane }
 const named = { ...her, identifier }
@@ -144,4 +144,26 @@ test('a company without data is erased, and a dry run and the question say so', 
   assert.ok(asked.err.startsWith(said), asked.err)
   const { out } = await mustRun(folder, `${erase} --reason law --by me --yes`)
   assert.ok(out.startsWith(`${said}Erased as order 1, in version 3.`), out)
+})
+
+test('an erased company that had records before all kept versions is not revived by a revert', async (t) => {
+  const { ask, db } = await makeApp(t)
+  const read = async () => (await ask('/api/v1/companies/7')).status
+  // A revert looks again at what was known until this version.
+  await importRows(db, 'rights', [{ id: 1, company_id: 9 }])
+  await revert(db, one(1))
+  const jobs = [7, 8].map((id) => ({ id, company_id: id }))
+  await importRows(db, 'jobs', jobs)
+  await importRows(db, 'jobs', jobs.slice(1), { isSnapshot: true })
+  await prune(db)
+  await withhold(db, 'erase', { company: 7 })
+  await importRows(db, 'rights', [{ id: 2, company_id: 8 }])
+  await revert(db, one(6))
+  assert.equal(await read(), 404)
+  await lift(db, 1)
+  await importRows(db, 'rights', [{ id: 3, company_id: 7 }])
+  assert.equal(await read(), 200)
+  await revert(db, one(8))
+  assert.equal(await read(), 404)
+  await checkSound(db)
 })

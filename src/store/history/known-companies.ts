@@ -168,10 +168,13 @@ const mentions = ({ dialect }: RegistryDatabase) => `
         and l.version > h.version
     ))
   union
-  -- Where a head was pruned, traces show what it removed.
-  select company_id, listing from traces
+  -- Where a head was pruned, traces show what it removed; a company that is erased had none.
+  select company_id, listing from traces t
   where ${dialect.isOneOf('company_id', '$1', 'bigint')}
-    and kind = 'remove' and version in (${inForce})`
+    and kind = 'remove' and version in (${inForce}) and not exists (
+      select 1 from traces e where e.company_id = t.company_id and e.version > t.version
+        and e.listing = '${attributesShape.listing}' and e.kind = 'erase'
+    )`
 
 /**
  * For each company, the last import of companies in force that names it. With the versions as a
