@@ -332,15 +332,6 @@ test('the log loses the names of attributes that only an erased company has had'
   assert.deepEqual(names, [['jurisdiction', 'identifier', 'owner'], ['seat'], ['Bill & Sons']])
 })
 
-test('later imports do not name a person in a company left before all kept versions', async (t) => {
-  const { db } = await makeApp(t)
-  for (const company of ['1', '2']) await hire(db, company, { key: 'A' }, { isSnapshot: true })
-  await prune(db)
-  await withhold(db, 'mask', person)
-  await say(db, '1', { owner: jane })
-  await checkGone(db)
-})
-
 for (const by of ['its id', 'a value']) {
   test(`an order by ${by} hides who a pruned record was, once an import tells`, async (t) => {
     const { db } = await makeApp(t)
