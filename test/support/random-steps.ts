@@ -159,7 +159,10 @@ export async function runImport(
   day: number,
 ): Promise<ImportReport | undefined> {
   if (given.length === 0) {
-    await remove(db, target, source)
+    // There may be nothing to remove.
+    await remove(db, target, source).catch((error: unknown) => {
+      if (!/ has nothing of /.test(String(error))) throw error
+    })
     return undefined
   }
   const recording =
