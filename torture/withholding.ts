@@ -70,13 +70,17 @@ async function makeHeld({ folder: parent, rows }: Ground): Promise<Held> {
   }
 }
 
-/** The lift of the order, and the restore of a backup from before it: she stays away. */
+/** The lift, and the restore of a backup that has the person in another company, too. */
 async function makeLater(held: Held): Promise<Held[]> {
   const { db, list, folder } = held
   const of = (name: string) => join(folder, name)
   const [backup, taken, ordered] = [of('backup.db'), of('taken.db'), of('ordered.db')]
+  const moved = { key: 'moved', company_jurisdiction: 'GB', company_identifier: 'C99' }
+  const path = writeRows(of('3.ndjson'), [{ ...moved, identifier: person, name: 'Jane Doe' }])
   await held.reset()
+  await mustRun(['import', 'employees', path, '--db', db, '--no-history'])
   await mustRun(['backup', taken, '--db', db])
+  await held.reset()
   await mustRun(held.args(db))
   copyStore(db, ordered)
   copyFileSync(list, of('list'))
@@ -108,6 +112,7 @@ function employees(rows: number, round: number): object[] {
 }
 
 async function disturb(held: Held, { what, wrapper }: Met): Promise<Outcome> {
+  const known = new Set(readdirSync(held.folder))
   const ended = await runDossier(held.args(held.db), { wrapper })
   const isListed = existsSync(held.list) && readFileSync(held.list, 'utf8').split('\n').length > 2
   const before = await runHere(['imports', '--json', '--db', held.db])
@@ -116,6 +121,12 @@ async function disturb(held: Held, { what, wrapper }: Met): Promise<Outcome> {
   // Pages of the file may keep bytes that no row has, as the command says.
   if (next.code === 0) await runHere(['compact', '--db', held.db])
   const isGone = !(await storeBytes(held.db)).includes(person)
+  const left = readdirSync(held.folder).filter(
+    (name) =>
+      !known.has(name) &&
+      !name.startsWith('store.db-') &&
+      readFileSync(join(held.folder, name)).includes(person),
+  )
   return {
     what: `${held.what}: ${what}`,
     found: `${describeEnd(ended)}; ${isListed ? 'listed' : 'not listed'}${isBehind ? ', behind' : ''}`,
@@ -123,6 +134,7 @@ async function disturb(held: Held, { what, wrapper }: Met): Promise<Outcome> {
       next.code === 0 ? undefined : `the next command ${describeEnd(next)}`,
       await faultOfVerify(held.db),
       isGone === isListed ? undefined : `it is ${isGone ? '' : 'not '}gone from the store`,
+      left.length === 0 ? undefined : `it is left in ${left.join(', ')}`,
       isBehind && !isListed ? 'it is behind a list without the order' : undefined,
       isDone(ended) && !isListed ? 'it said that it had withheld' : undefined,
       isDone(ended) || ended.signal === 'SIGKILL' ? undefined : faultOfRefusal(ended),
