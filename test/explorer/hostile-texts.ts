@@ -132,6 +132,33 @@ export function testHostileTexts(): void {
     await page.locator('.sources').getByText(text).waitFor()
   })
 
+  test('a long word of an attribute leaves a comparison as narrow as a phone', async (t) => {
+    const registry = await serveRegistry(t)
+    for (const letter of ['x', 'y']) {
+      const activity = letter.repeat(100)
+      await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', activity }])
+    }
+    const page = await registry.visit('/companies/1/differences', { width: 390 })
+    await page.getByText('What each source says').waitFor()
+    await checkText(page, 'differences')
+  })
+
+  test('a name that is read from the right is cut at its left', async (t) => {
+    const registry = await serveRegistry(t)
+    const [, , , name = ''] = hostile
+    const record = makeRecord(employees, { id: 1, name: `${name} `.repeat(9) })
+    await registry.store.load([{ resource: employees, company: 1, records: [record] }])
+    const page = await registry.visit('/companies/1/employees')
+    const placeOf = (letter: string) => `(() => {
+      const label = document.querySelector('.plot .label')
+      return label.getStartPositionOfChar(label.textContent.${letter}).x
+    })()`
+    await page.locator('.plot .label').waitFor()
+    const first = Number(await page.evaluate(placeOf('search(/./)')))
+    const last = Number(await page.evaluate(placeOf('indexOf("…")')))
+    assert.ok(last < first - 50, `the end at ${last} px, the beginning at ${first} px`)
+  })
+
   test('a long value leaves space in a card, and its filter keeps its cross', async (t) => {
     const registry = await serveRegistry(t)
     const bank = 'Bank '.repeat(180).trim()
