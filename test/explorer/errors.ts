@@ -41,6 +41,7 @@ export function testErrors(): void {
       ['/companies/1/rights?sort=bad', 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?limit=5000', 'Reset the view', '/companies/1/rights'],
       [`/companies/1/rights?status=${'x'.repeat(20_000)}`, 'Reset the view', '/companies/1/rights'],
+      ['/companies/1/rights?color=red', 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?page=x', 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?page=0&version=6', 'Reset the view', '/companies/1/rights?version=6'],
       ['/companies/1/jobs?salary_from[gte]=x', 'Reset the view', '/companies/1/jobs'],
@@ -53,6 +54,9 @@ export function testErrors(): void {
     ] as const) {
       await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`)
       await said.waitFor()
+      const filters = await page.locator('.chip').count()
+      const canClear = await page.getByRole('button', { name: 'Clear filters' }).count()
+      assert.equal(canClear > 0, filters > 0, view)
       await page.getByRole('link', { name: way }).click()
       await said.waitFor({ state: 'detached' })
       assert.equal(new URL(page.url()).hash, `#${to}`)

@@ -7,7 +7,6 @@ import { ValueFilter } from './filter-values.ts'
 import { DayInput } from '../day-input.ts'
 import { formatTimestamp, isMoment, wordsOf } from '../format.ts'
 import { html } from '../html.ts'
-import { isFiltered } from './listing-query.ts'
 import { type FieldDescription, fieldNamed, type ResourceDescription } from '../resources.ts'
 import { Menu } from '../menu.ts'
 import { texts } from '../texts.ts'
@@ -27,6 +26,7 @@ export const currentOn = 'current_on'
 
 export function Filters({ resource, query, counts, onChange, onClear }: FiltersProps) {
   const fields = resource.fields.filter(({ filter }) => filter !== undefined)
+  const chips = chipsOf(resource, query)
   return html`<div class="filters" role="group" aria-label=${texts.filters}
     tabindex="-1">
     <div class="filter-menus">${fields.map(
@@ -37,8 +37,8 @@ export function Filters({ resource, query, counts, onChange, onClear }: FiltersP
     )}${resource.period !== undefined && html`<${DayMenu} query=${query} onChange=${onChange} />`}
       </div>
     ${
-      isFiltered(query) &&
-      html`<ul class="chips">${chipsOf(resource, query).map(
+      chips.length > 0 &&
+      html`<ul class="chips">${chips.map(
         ({ text, changes }) => html`<li key=${text}><button type="button" class="chip"
           aria-label=${texts.remove(text)} onClick=${() => onChange(changes)}>
           <bdi>${text}</bdi><svg viewBox="0 0 10 10" width="10" height="10"
