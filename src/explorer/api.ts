@@ -58,6 +58,9 @@ export interface Counters {
 /** The event for a new version of the registry while the page is open. */
 export const movedOn = 'dossier:moved-on'
 
+/** The event for a version that turned out to be no longer kept. */
+export const pruned = 'dossier:pruned'
+
 let newest = 0
 
 const prefix = 'api/v1/'
@@ -109,6 +112,7 @@ async function failureOf(response: Response, path: string, options: AskOptions):
   // A refusal does not say why (contract 2.2), and the page may have been open since before the
   // version was pruned; the answer about the key itself tells both.
   if (kind === 'scope' || kind === 'gone') await ask(keyPath, options)
+  if (kind === 'gone') dispatchEvent(new Event(pruned))
   const body = await readBody(response, options.signal)
   const said = (body as { error?: { message?: unknown } } | undefined)?.error?.message
   return new Failure(kind, typeof said === 'string' ? said.replace(/[^?]$/, '$&.') : '')

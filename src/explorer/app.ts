@@ -11,18 +11,15 @@ import { type Place, usePlace } from './place.ts'
 import { isRestoring } from './scroll.ts'
 import { SearchField } from './search/search.ts'
 import { texts } from './texts.ts'
+import { useEvent } from './use-event.ts'
 import { type KnownStates, StatesContext } from './versions/states.ts'
 import { useVersions } from './versions/versions.ts'
 
 /** The key in use; the component is rendered again when it changes. */
 function useKey(): string | undefined {
   const [{ key }, setState] = useState(() => ({ key: heldKey() }))
-  useEffect(() => {
-    // A new object each time, since the page also shows whether the key is kept.
-    const update = () => setState({ key: heldKey() })
-    addEventListener(keyChanged, update)
-    return () => removeEventListener(keyChanged, update)
-  }, [])
+  // A new object each time, since the page also shows whether the key is kept.
+  useEvent(keyChanged, () => setState({ key: heldKey() }))
   return key
 }
 

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { type Answer, ask, type Failure, failureFrom, movedOn, type Wait } from './api.ts'
+import { useEvent } from './use-event.ts'
 
 /** The state of a request. */
 export interface Loaded<Value> {
@@ -96,9 +97,6 @@ export function useAnswer<Body>(
   const loaded = useWork(path, family, (signal, onWait) =>
     ask<Body>(path ?? '', { signal, onWait }),
   )
-  useEffect(() => {
-    addEventListener(movedOn, loaded.retry)
-    return () => removeEventListener(movedOn, loaded.retry)
-  }, [])
+  useEvent(movedOn, loaded.retry)
   return loaded
 }

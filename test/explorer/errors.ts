@@ -237,6 +237,42 @@ export function testErrors(): void {
     assert.equal(await page.getByText('This version is no longer kept.').count(), 0)
   })
 
+  test('versions that are pruned while a page is open are no longer offered', async (t) => {
+    const registry = await serveRegistry(t)
+    for (const name of ['One', 'Two', 'Three']) {
+      await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name }])
+    }
+    const page = await registry.visit('/companies/1/differences', { expected: refused })
+    const earlier = page.getByRole('combobox', { name: 'Earlier version' })
+    await earlier.getByRole('option', { name: /^Version 2 · / }).waitFor({ state: 'attached' })
+    await registry.store.prune()
+    await earlier.selectOption('1')
+    await page.getByText('This version is no longer kept.').waitFor()
+    await earlier.getByRole('option', { name: /^Version 2 · / }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Look back' }).click()
+    await page.getByText(/^There is no earlier version.+Companies from gov/).waitFor()
+  })
+
+  test('a state from before the first version that is kept is shown at that version', async (t) => {
+    const registry = await serveRegistry(t)
+    const load = (id: number, name: string) =>
+      registry.load('companies', [{ id, jurisdiction: 'GB', identifier: String(id), name }], name)
+    for (const name of ['gov', 'stats']) await load(1, name)
+    await load(2, 'others')
+    await registry.store.prune()
+    await load(1, 'bank')
+    const page = await registry.visit('/companies/1')
+    await page.getByRole('button', { name: 'Look back' }).click()
+    const slider = page.getByRole('slider')
+    await slider.waitFor()
+    assert.equal(await slider.getAttribute('max'), '1')
+    await slider.focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.getByText('You are looking at the past: Version 3').waitFor()
+    await page.getByRole('columnheader', { name: 'bank' }).waitFor({ state: 'detached' })
+    assert.match(String(await slider.getAttribute('aria-valuetext')), /^Version 2 · .+stats/)
+  })
+
   test('offline, what was loaded stays, and the page retries by itself', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights', {
       expected: /ERR_INTERNET_DISCONNECTED/,

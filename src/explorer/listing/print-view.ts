@@ -14,6 +14,7 @@ import { type ResourceDescription, resources } from '../resources.ts'
 import { RecordTable } from './table.ts'
 import { inSentence, texts } from '../texts.ts'
 import { useAnswer } from '../use-answer.ts'
+import { useEvent } from '../use-event.ts'
 import { daysOf, Freshness, lastImports, versionAt } from '../versions/versions.ts'
 
 /** How many records of each listing are printed. */
@@ -35,19 +36,17 @@ export function printCompany(place: Place): void {
  */
 export function usePrintKeys(place: Place | undefined): void {
   useEffect(() => {
-    if (place?.view === printView) return undefined
     // Readers who left the view before it was complete no longer want it printed.
-    isAsked = false
-    if (place === undefined) return undefined
-    const onKeyDown = (event: KeyboardEvent) => {
-      const isPrint = event.key.toLowerCase() === 'p' && (event.ctrlKey || event.metaKey)
-      if (!isPrint || event.shiftKey || event.altKey) return
-      event.preventDefault()
-      printCompany(place)
-    }
-    document.addEventListener('keydown', onKeyDown)
-    return () => document.removeEventListener('keydown', onKeyDown)
+    if (place?.view !== printView) isAsked = false
   }, [place])
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isPrint = event.key.toLowerCase() === 'p' && (event.ctrlKey || event.metaKey)
+    if (!isPrint || event.shiftKey || event.altKey) return
+    if (place === undefined || place.view === printView) return
+    event.preventDefault()
+    printCompany(place)
+  }
+  useEvent('keydown', onKeyDown, [place])
 }
 
 interface PrintProps {

@@ -9,6 +9,7 @@ import { goTo } from '../place.ts'
 import { texts } from '../texts.ts'
 import { Notice } from '../notice.ts'
 import { type Loaded, useWork, type Work } from '../use-answer.ts'
+import { useEvent } from '../use-event.ts'
 
 /** How many companies are shown at first, and after each request for more. */
 const shownSteps = [20, 100, 1_000] as const
@@ -194,16 +195,12 @@ function Unsearchable({ words, onOpen }: Pick<ResultsProps, 'words' | 'onOpen'>)
 
 /** The key `/` moves the focus to the field, unless something is being typed elsewhere. */
 function useSlash(field: { readonly current: HTMLInputElement | null }): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const isTyped = (event.target as Element).closest('input, select, textarea') !== null
-      if (event.key !== '/' || isTyped || event.ctrlKey || event.metaKey || event.altKey) return
-      event.preventDefault()
-      field.current?.focus()
-    }
-    document.addEventListener('keydown', onKeyDown)
-    return () => document.removeEventListener('keydown', onKeyDown)
-  }, [])
+  useEvent('keydown', (event) => {
+    const isTyped = (event.target as Element).closest('input, select, textarea') !== null
+    if (event.key !== '/' || isTyped || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    field.current?.focus()
+  })
 }
 
 /** Companies to open. */

@@ -70,11 +70,14 @@ export function useStates(id: string, { now, shown, earliest }: Ends, isAsked: b
   const name = isAsked && last > 0 ? `${company} ${shown} ${pages}` : undefined
   const loaded = useWork(name, company, work)
   const { value } = loaded
-  const numbers = [...new Set([...(value ?? [last]), ...(shown > 0 ? [shown] : [])])]
+  const found = [...new Set([...(value ?? [last]), ...(shown > 0 ? [shown] : [])])]
     .filter((number) => number > 0)
     .sort((a, b) => a - b)
+  // The first version that is kept shows the last state before it; those before that are lost.
+  const first = found.findLastIndex((number) => number <= earliest)
+  const numbers = found.slice(Math.max(0, first))
   const [oldest = 0] = numbers
-  const hasMore = value !== undefined && before.get(oldest) !== 0
+  const hasMore = value !== undefined && oldest > earliest && before.get(oldest) !== 0
   return { numbers, hasMore, loaded, loadMore: () => setPages(pages + 1) }
 }
 

@@ -62,7 +62,8 @@ export function TimeBar(props: TimeProps) {
       ${isPast && html`<p class="past-says"><${Past} versions=${versions} shown=${shown} /></p>`}
       ${
         isOpen &&
-        html`<${Slider} versions=${versions} states=${states} touched=${touched} />
+        html`<${Slider} versions=${versions} states=${states} touched=${touched}
+            earliest=${earliest} />
           <${DayForm} id=${id} />`
       }
     </div>
@@ -126,9 +127,11 @@ interface SliderProps {
   readonly states: States
   /** The version that made the state shown. */
   readonly touched: number
+  /** The first version that is kept. */
+  readonly earliest: number
 }
 
-function Slider({ versions, states, touched }: SliderProps) {
+function Slider({ versions, states, touched, earliest }: SliderProps) {
   const { numbers, hasMore, loaded, loadMore } = states
   const at = Math.max(0, numbers.indexOf(touched))
   const [chosen, setChosen] = useState(touched)
@@ -149,7 +152,8 @@ function Slider({ versions, states, touched }: SliderProps) {
       const isLast = chosen === numbers.at(-1)
       // Readers may have gone to another tab meanwhile.
       const here = parsePlace(location.hash)
-      goTo(toVersion(here, isLast ? undefined : chosen), { isReplacing: true })
+      const version = isLast ? undefined : Math.max(earliest, chosen)
+      goTo(toVersion(here, version), { isReplacing: true })
     }, restMs)
     return () => {
       clearTimeout(waiting.current)

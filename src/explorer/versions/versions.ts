@@ -2,12 +2,13 @@
 // imported.
 
 import type { Company, Version, VersionsAnswer } from '../answers.ts'
-import type { Answer } from '../api.ts'
+import { type Answer, pruned } from '../api.ts'
 import { html } from '../html.ts'
 import { formatMoment, formatTimestamp, labelOf } from '../format.ts'
 import { changesResource, resourceNamed } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { type Loaded, useAnswer } from '../use-answer.ts'
+import { useEvent } from '../use-event.ts'
 
 const versionsMax = 1_000
 
@@ -24,6 +25,7 @@ export interface Versions {
 export function useVersions(isAsked: boolean): Versions {
   const path = `versions?limit=${versionsMax}`
   const loaded = useAnswer<VersionsAnswer>(isAsked ? path : undefined, path)
+  useEvent(pruned, loaded.retry)
   if (loaded.value === undefined) return { versions: undefined, earliest: 1, loaded }
   const { versions, earliest_version: earliest } = loaded.value.body
   return { versions: versions.toReversed(), earliest, loaded }
