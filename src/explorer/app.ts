@@ -36,10 +36,10 @@ export function App() {
   const isCompany = key !== undefined && place.company !== undefined
   return html`
     <a class="skip" href="#main" onClick=${toMain}>${texts.skip}</a>
-    <header class="masthead">
+    <header class="row masthead">
       <a class="brand" href="#/"><${Mark} />${texts.product}</a>
       ${isCompany && html`<${SearchField} isCompact />`}
-      <nav class="masthead-links" aria-label=${texts.product}>
+      <nav class="row masthead-links" aria-label=${texts.product}>
         <a href="docs/guide">${texts.guide}</a>
         <a href="docs">${texts.reference}</a>
         ${

@@ -17,7 +17,7 @@ export function Notice({ loaded }: { readonly loaded: Loaded<{ readonly at?: num
   if (wait !== undefined) return html`<${Waiting} ...${wait} />`
   if (failure === undefined) return null
   if (failure.kind === 'offline') return html`<${Offline} at=${value?.at} isLoading=${isLoading} />`
-  return html`<div class="notice" role="alert"><${Said} error=${failure}>
+  return html`<div class="row notice" role="alert"><${Said} error=${failure}>
     ${failure.kind === 'fault' && html`<${Again} isLoading=${isLoading} onClick=${retry} />`}
       <//></div>`
 }
@@ -45,7 +45,7 @@ function Offline({ at, isLoading }: OfflineProps) {
   if (!isFirst) return null
   const text = at === undefined ? texts.offlineNothing : texts.offlineKept(formatMoment(at))
   const retryAll = () => dispatchEvent(new Event('online'))
-  return html`<div class="notice" role="status"><p>${text}</p>
+  return html`<div class="row notice" role="status"><p>${text}</p>
     <${Again} isLoading=${isLoading} onClick=${retryAll} /></div>`
 }
 
@@ -68,7 +68,7 @@ interface SaidProps {
 /** A failure in words, with the way out of it. */
 export function Said({ error, children }: SaidProps) {
   return html`<p>${sentence(error)}</p>
-    <div class="actions">${children}<${Exit} kind=${failureFrom(error).kind} /></div>`
+    <div class="row">${children}<${Exit} kind=${failureFrom(error).kind} /></div>`
 }
 
 /** Reserves the space of what is loading, and says so if that takes long. */
@@ -115,6 +115,6 @@ export function Waiting({ until, isBusy }: Wait) {
   }, [])
   const seconds = Math.max(1, Math.ceil((until - now) / 1_000))
   // Screen readers would read out each second.
-  return html`<div class="notice" role="status"><p>${isBusy ? texts.waitBusy : texts.wait}<span
+  return html`<div class="row notice" role="status"><p>${isBusy ? texts.waitBusy : texts.wait}<span
     aria-hidden="true">${texts.inSeconds(seconds)}</span>.</p></div>`
 }

@@ -73,7 +73,7 @@ function Unlisted({
   const gone = sources.filter(({ present }) => !present)
   if (gone.length === 0) return null
   const isNowhere = gone.length === sources.length
-  return html`<div class="notice unlisted" role="status"><div>
+  return html`<div class="row notice unlisted" role="status"><div>
     ${isNowhere && html`<p><strong>${texts.unlistedAll(isPast)}</strong></p>`}
     ${gone.map(
       (source) =>

@@ -172,7 +172,7 @@ function ListingCard({ resource, listing, place, imports }: CardProps) {
     <p class=${listing?.total ? 'total' : 'none'}>${total}</p>
     ${
       field !== undefined &&
-      html`<p class="by">${fieldLabel(resource, field)}</p><ul class="bars">${counts
+      html`<p class="hint by">${fieldLabel(resource, field)}</p><ul class="bars">${counts
         .slice(0, shownMax)
         .map(
           ({ value, count }) => html`<li key=${String(value)}>

@@ -49,7 +49,7 @@ export function RangeFilter({ field, query, onApply }: RangeFilterProps) {
         onChange=${() => setUnknown(!isUnknown)} />
         <span><em>${texts.notKnown}</em></span></label>`
     }
-    <div class="actions"><button type="submit" class="primary">${texts.filterApply}</button>
+    <div class="row"><button type="submit" class="primary">${texts.filterApply}</button>
       <button type="button" onClick=${() => onApply(none)}>${texts.filterClear}</button>
         </div>
   </form>`

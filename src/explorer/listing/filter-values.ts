@@ -60,7 +60,7 @@ export function ValueFilter({
         onChange=${() => toggle('')} />
         <span><em>${texts.notKnown}</em></span></label>`
     }
-    <div class="actions"><button type="submit" class="primary">${texts.filterApply}</button>
+    <div class="row"><button type="submit" class="primary">${texts.filterApply}</button>
       <button type="button" onClick=${() => onApply({ [name]: undefined })}>${texts.filterClear}
         </button></div>
   </form>`

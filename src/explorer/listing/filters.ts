@@ -29,7 +29,7 @@ export function Filters({ resource, query, counts, onChange, onClear }: FiltersP
   const chips = chipsOf(resource, query)
   return html`<div class="filters" role="group" aria-label=${texts.filters}
     tabindex="-1">
-    <div class="filter-menus">${fields.map(
+    <div class="row filter-menus">${fields.map(
       (
         field,
       ) => html`<${FieldMenu} key=${field.name} field=${field} query=${query} onChange=${onChange}
@@ -38,7 +38,7 @@ export function Filters({ resource, query, counts, onChange, onClear }: FiltersP
       </div>
     ${
       chips.length > 0 &&
-      html`<ul class="chips">${chips.map(
+      html`<ul class="row chips">${chips.map(
         ({ text, changes }) => html`<li key=${text}><button type="button" class="chip"
           aria-label=${texts.remove(text)} onClick=${() => onChange(changes)}>
           <bdi>${text}</bdi><svg viewBox="0 0 10 10" width="10" height="10"

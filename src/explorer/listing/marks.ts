@@ -70,7 +70,7 @@ export function MarksNote({ marks }: { readonly marks: UsedMarks }) {
       : sum === 0
         ? texts.timeSame
         : texts.timeChanges(changed.length, removed.length, added.length)
-  return html`<p class="marks-note" role="status">${text}${
+  return html`<p class="hint marks-note" role="status">${text}${
     tooMany !== undefined &&
     tooMany <= loadedMax &&
     html` <button type="button" class="plain" onClick=${compare}>${texts.timeCompare}</button>`

@@ -28,12 +28,12 @@ export function Pager(props: PagerProps) {
     html`<${StepButton} label=${label} path=${path} isOff=${isOff}
       onStep=${() => toPage(number)} />`
   const sizes = [...new Set([...pageSizes, size])].sort((a, b) => a - b)
-  return html`<nav class="pager" aria-label=${texts.pages}>
+  return html`<nav class="row pager" aria-label=${texts.pages}>
     <p class="range" role="status">
       ${texts.shown(formatCount(offset + 1), formatCount(offset + length), formatCount(selected))}${
         selected === total ? '' : texts.filteredOf(formatCount(total))
       }</p>
-    <div class="steps">
+    <div class="row steps">
       ${step(1, texts.firstPage, 'M11 4l-4 4 4 4M5 4v8', page <= 1)}
       ${step(page - 1, texts.previousPage, 'M10 4L6 8l4 4', page <= 1)}
       <input type="number" min="1" max=${last} value=${page}

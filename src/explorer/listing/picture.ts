@@ -108,7 +108,7 @@ function Awaited(props: PictureProps & { readonly loaded: Loaded<unknown> }) {
   const style = { '--plot-height': `${plotHeight(props)}px` }
   return html`<${Notice} loaded=${loaded} />${
     loaded.failure === undefined &&
-    html`<div class="picture waiting-picture" style=${style} aria-hidden="true"></div>`
+    html`<div class="card picture waiting-picture" style=${style} aria-hidden="true"></div>`
   }`
 }
 

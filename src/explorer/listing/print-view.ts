@@ -74,11 +74,11 @@ export function PrintView(props: PrintProps) {
   const version = versionAt(versions, shown)
   const back = addressOf({ company: place.company, view: undefined, query: place.query })
   return html`<div class="print-view">
-    <div class="actions print-actions">
+    <div class="row print-actions">
       <button type="button" class="primary" disabled=${!isReady} onClick=${() => print()}>
         ${texts.print}</button><a class="button" href=${back}>${texts.printBack}</a>
       <span class="hint" role="status">${isReady ? '' : texts.loading}</span></div>
-    <p class="printed">${texts.printed(formatMoment(Date.now()), location.href)}
+    <p class="hint printed">${texts.printed(formatMoment(Date.now()), location.href)}
       ${version !== undefined && ` ${texts.timeVersion(shown)}, ${daysOf(version)}.`}</p>
     ${children}
     ${readable.map(

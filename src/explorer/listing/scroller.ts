@@ -21,7 +21,7 @@ export function Scroller({ label, labelledBy, className = '', content, children 
   useTop(element, content)
   const frame = `scroll-frame${hasMore ? ' more-right' : ''}`
   return html`<div class=${frame}>
-    ${isWide && html`<p class="scroll-hint">${texts.scrollHint}</p>`}
+    ${isWide && html`<p class="hint scroll-hint">${texts.scrollHint}</p>`}
     <div ref=${element} class=${`scroller ${className}`} tabindex="0" role="region"
       aria-label=${label} aria-labelledby=${labelledBy}>${children}</div>
   </div>`

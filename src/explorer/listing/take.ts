@@ -161,7 +161,10 @@ function Downloads({ query: shown, id, resource, answer, said, onSay }: Download
       aria-disabled=${isOff} onClick=${() => isOff || load(what, path, format)}>
       ${format.toUpperCase()}</button>`
   }
-  const row = (label: string, isAll: boolean) => html`<div class="download"><span>${label}</span>
+  const row = (
+    label: string,
+    isAll: boolean,
+  ) => html`<div class="row download"><span>${label}</span>
     ${formats.map((format) => button(label, format, isAll))}</div>`
   return html`<div class="downloads"><p class="field-label">${texts.download}</p>
     ${row(texts.downloadPage(formatCount(rows.length)), false)}

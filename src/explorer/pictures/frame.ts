@@ -32,8 +32,8 @@ export function Frame(props: FrameProps) {
   const { title, says, readout, controls, figures, isLong = false, onKeyDown, children } = props
   const [width, plot] = useWidth()
   const id = useId()
-  return html`<figure class="picture" aria-labelledby=${id}>
-    <div class="picture-head"><h2 id=${id}>${title}</h2><div class="actions">${controls}</div></div>
+  return html`<figure class="card picture" aria-labelledby=${id}>
+    <div class="row picture-head"><h2 id=${id}>${title}</h2><div class="row">${controls}</div></div>
     <p class="picture-says">${says}</p>
     ${
       children !== undefined &&

@@ -46,18 +46,18 @@ export function TimeBar(props: TimeProps) {
   const touched = state === undefined ? 0 : lastTouch(state)
   const states = useStates(id, { now: present, shown: touched, earliest }, isOpen)
   if (versions === undefined || last === undefined)
-    return html`<div class="time" aria-hidden="true"></div>`
+    return html`<div class="row time" aria-hidden="true"></div>`
   // Until it is loaded, the button is shown, so that nothing below moves.
   const open =
     (present !== undefined || !isHidden) &&
     html`<button type="button" class="plain" onClick=${() => setAsked(true)}>
     ${isPast ? texts.timeOthers : texts.timeLook}</button>`
   if (!isPast && !isOpen) {
-    return html`<div class="time"><p>
+    return html`<div class="row time"><p>
       ${texts.timeNow} · ${texts.timeVersion(last.version)}, ${daysOf(last)}</p>${open}</div>`
   }
   const from = isPast ? shown : Math.max(earliest, (touched || last.version) - 1)
-  return html`<section class=${isPast ? 'time open past' : 'time open'} aria-label=${texts.time}>
+  return html`<section class=${`row time open ${isPast ? 'past' : ''}`} aria-label=${texts.time}>
     <div class="time-where">
       ${isPast && html`<p class="past-says"><${Past} versions=${versions} shown=${shown} /></p>`}
       ${
@@ -67,7 +67,7 @@ export function TimeBar(props: TimeProps) {
           <${DayForm} id=${id} />`
       }
     </div>
-    <div class="actions">
+    <div class="row">
       ${!isOpen && open}
       ${
         isPast &&
@@ -217,7 +217,7 @@ function DayForm({ id }: { readonly id: string }) {
       setSaid(sentence(error))
     }
   }
-  return html`<form class="day-form" onSubmit=${submit}>
+  return html`<form class="row day-form" onSubmit=${submit}>
     <label>${texts.timeDay} <${DayInput} required /></label>
     <button type="submit">${texts.timeGo}</button>
     <div class="hint" role="status">${said}</div></form>`

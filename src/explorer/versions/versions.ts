@@ -97,7 +97,7 @@ const sourcesMax = 3
 export function Freshness({ imports }: { readonly imports: readonly Version[] }) {
   return imports.slice(0, sourcesMax).map(
     (version) =>
-      html`<p key=${version.source} class="freshness"><bdi>
+      html`<p key=${version.source} class="hint freshness"><bdi>
           ${texts.freshness(version.source, daysOf(version))}</bdi></p>`,
   )
 }
