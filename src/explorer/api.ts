@@ -96,13 +96,7 @@ export async function ask<Body>(path: string, options: AskOptions = {}): Promise
   const version = given === null ? undefined : Number(given)
   const isPast = response.headers.get('link')?.includes('rel="latest-version"') ?? false
   if (!isPast) noteVersion(version ?? 0)
-  return {
-    body: body as Body,
-    path,
-    version,
-    isPast,
-    at: Date.now(),
-  }
+  return { body: body as Body, path, version, isPast, at: Date.now() }
 }
 
 /** The failure that an unsuccessful answer means. */

@@ -5,4 +5,4 @@ import { html } from './html.ts'
 
 /** Takes the attributes of an `input`. */
 export const DayInput = (attributes: Readonly<Record<string, unknown>>) =>
-  html`<input type="date" min=${firstDay} max=${lastDay} ...${attributes} />`
+  html`<input ...${attributes} type="date" min=${firstDay} max=${lastDay} />`

@@ -5,29 +5,29 @@
 export const ownName = `dossier ${new URL('.', location.href).pathname} `
 
 export function readStored(name: string): string | undefined {
-  try {
-    return sessionStorage.getItem(ownName + name) ?? undefined
-  } catch {
-    // Browsers may block storage; nothing is remembered then.
-    return undefined
-  }
+  return ifPermitted(() => sessionStorage.getItem(ownName + name)) ?? undefined
 }
 
 /** Remembers a text; undefined for none. */
 export function store(name: string, text: string | undefined): void {
-  try {
+  ifPermitted(() => {
     if (text === undefined) sessionStorage.removeItem(ownName + name)
     else sessionStorage.setItem(ownName + name, text)
-  } catch {
-    // As above.
-  }
+  })
 }
 
 export function forgetStored(): void {
-  try {
+  ifPermitted(() => {
     const names = Object.keys(sessionStorage).filter((name) => name.startsWith(ownName))
     for (const name of names) sessionStorage.removeItem(name)
+  })
+}
+
+/** Does what browsers may block, storage and what is like it: undefined, and nothing done, then. */
+export function ifPermitted<Value>(work: () => Value): Value | undefined {
+  try {
+    return work()
   } catch {
-    // As above.
+    return undefined
   }
 }

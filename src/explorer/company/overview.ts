@@ -73,9 +73,9 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
       const found = imports.find(({ source }) => source === name)
       return found === undefined ? html`<${Unknown} />` : cellOf(found)
     }
-  const row = (label: string, cellOf: (source: CompanySource) => unknown) => html`<tr key=${label}>
-    <th scope="row">${label}</th>${sources.map(
-      (source) => html`<td key=${source.source} class=${classOf(source)}>
+  const row = (label: Shown, cellOf: (source: CompanySource) => unknown, key = label) => html`<tr
+    key=${key}><th scope="row">${label}</th>${sources.map(
+      (source) => html`<td key=${source.source} class=${source.present ? '' : 'former'}>
       ${cellOf(source)}</td>`,
     )}</tr>`
   return html`<${Scroller} labelledBy="sources"><table class="sources">
@@ -86,11 +86,9 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
       ${names.map((name) => {
         const badge = html` <span class="badge">${texts.differs}</span>`
         const label = html`${labelOf(name)}${areAtOdds(sources, name) && badge}`
-        return html`<tr key=${name}><th scope="row">${label}</th>${sources.map(
-          (source) =>
-            html`<td key=${source.source} class=${classOf(source)}>
-              <${Attribute} name=${name} source=${source} now=${now} changes=${changes} /></td>`,
-        )}</tr>`
+        const cellOf = (source: CompanySource) => html`<${Attribute} name=${name} source=${source}
+          now=${now} changes=${changes} />`
+        return row(label, cellOf, name)
       })}
       ${row(isPast ? texts.presencePast : texts.presence, ({ present }) =>
         present ? texts.yes : texts.noLonger,
@@ -106,9 +104,6 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
       ${row(texts.imported, ofImport(momentOf))}
     </tbody></table><//>`
 }
-
-/** The values of a source that no longer lists the company are grey. */
-const classOf = ({ present }: CompanySource) => (present ? '' : 'former')
 
 /** Whether sources give different values; one that no longer lists the company gives none. */
 function areAtOdds(sources: readonly CompanySource[], name: string): boolean {

@@ -3,14 +3,14 @@
 // disappears with the last of them.
 
 import { forgetKey, heldKey, holdKey, isKeptInTab, keyChanged } from './key.ts'
-import { ownName } from '../stored.ts'
+import { ifPermitted, ownName } from '../stored.ts'
 
 /** How long a new tab waits for an answer, in milliseconds. */
 const answerMsMax = 150
 
 type Message = { readonly asks: true } | { readonly key: string } | { readonly forgets: string }
 
-const channel = openChannel()
+const channel = ifPermitted(() => new BroadcastChannel(ownName))
 
 /** Answers other tabs from now on, and forgets a kept key when another tab forgets it. */
 export function shareKey(): void {
@@ -43,15 +43,6 @@ export function forgetEverywhere(): void {
   const key = heldKey()
   if (key !== undefined) tell({ forgets: key })
   forgetKey()
-}
-
-function openChannel(): BroadcastChannel | undefined {
-  try {
-    return new BroadcastChannel(ownName)
-  } catch {
-    // Browsers that block storage may refuse channels, too.
-    return undefined
-  }
 }
 
 function tell(message: Message): void {

@@ -35,8 +35,9 @@ export function RangeFilter({ field, query, onApply }: RangeFilterProps) {
   }
   const isOfDays = isMoment(field)
   const input = (label: string, value: string, set: (text: string) => void) =>
-    html`<label class="stacked">${label}<${isOfDays ? DayInput : NumberInput}
-      value=${isOfDays ? value.slice(0, 10) : value} disabled=${isUnknown}
+    html`<label class="stacked">${label}<${isOfDays ? DayInput : 'input'}
+      type=${isOfDays ? undefined : 'number'} value=${isOfDays ? value.slice(0, 10) : value}
+      disabled=${isUnknown}
       onInput=${(event: InputEvent) => set((event.target as HTMLInputElement).value)} /></label>`
   return html`<form onSubmit=${submit}>
     <p class="hint">${description}</p>
@@ -54,6 +55,3 @@ export function RangeFilter({ field, query, onApply }: RangeFilterProps) {
         </div>
   </form>`
 }
-
-const NumberInput = (attributes: Readonly<Record<string, unknown>>) =>
-  html`<input type="number" ...${attributes} />`

@@ -68,12 +68,11 @@ export function ListingView(props: ListingProps) {
   const shownQuery = queryOf(loaded.value?.path ?? '')
   const isShown = areOfVersion && `${versionQuery(query)}` === `${versionQuery(shownQuery)}`
   const marks = useMarks(id, resource, query, isShown ? { listing, now } : {})
-  const meta = answer === undefined || resource.metaOf === undefined ? undefined : metaOf(answer)
   const go = (changes: Changes) => goTo({ ...place, query: withQuery(query, changes) })
   const filter = (changes: Changes) => go({ ...changes, page: undefined })
   const clear = () => goTo({ ...place, query: withoutFilters(query) })
   const what = texts.plural(resource.title)
-  const counts = listing?.counts ?? countsOfMeta(resource, meta)
+  const counts = listing?.counts ?? countsOfMeta(resource, answer)
   const toolbar = html`<div class="toolbar">
     <${Filters} resource=${resource} query=${query} counts=${counts}
       onChange=${filter} onClear=${clear} />
@@ -120,10 +119,10 @@ function useVersionOfDay(place: Place, loaded: Loaded<Answer<ListingAnswer>>): v
 
 function countsOfMeta(
   { metaOf: field }: ResourceDescription,
-  meta: readonly { readonly type: string; readonly count: number }[] | undefined,
+  answer: ListingAnswer | undefined,
 ): ListingSummary['counts'] {
-  if (field === undefined || meta === undefined) return {}
-  return { [field]: meta.map(({ type, count }) => ({ value: type, count })) }
+  if (field === undefined || answer === undefined) return {}
+  return { [field]: metaOf(answer).map(({ type, count }) => ({ value: type, count })) }
 }
 
 interface RecordsProps {

@@ -51,16 +51,12 @@ interface FiguresProps {
   readonly figures: Figures
 }
 
-function FiguresTable({ title, figures }: FiguresProps) {
+function FiguresTable({ title, figures: { head, rows } }: FiguresProps) {
   const [isOpen, setOpen] = useState(false)
   const onToggle = (event: Event) => setOpen((event.target as HTMLDetailsElement).open)
-  return html`<details onToggle=${onToggle}><summary>${texts.pictureData}</summary>
-    ${isOpen && html`<${OpenFigures} title=${title} figures=${figures} />`}</details>`
-}
-
-function OpenFigures({ title, figures: { head, rows } }: FiguresProps) {
   const classOf = (n: number) => (typeof rows[0]?.[n] === 'number' ? 'number' : '')
-  return html`<${Scroller} className="figures" label=${`${title}: ${texts.pictureData}`}><table>
+  const table =
+    () => html`<${Scroller} className="figures" label=${`${title}: ${texts.pictureData}`}><table>
       <thead><tr>${head.map(
         (cell, n) => html`<th key=${n} scope="col" class=${classOf(n)}>${cell}</th>`,
       )}</tr></thead>
@@ -73,6 +69,8 @@ function OpenFigures({ title, figures: { head, rows } }: FiguresProps) {
               }</bdi></td>`,
           )}</tr>`,
       )}</tbody></table><//>`
+  return html`<details onToggle=${onToggle}><summary>${texts.pictureData}</summary>
+    ${isOpen && table()}</details>`
 }
 
 /** The width of an element in CSS pixels, known before it is first painted. */

@@ -59,7 +59,7 @@ export function PeriodsPicture({ selection, resource, until, onFilter, note }: S
   }
   const says = [
     saysOf(spans, [{ ms: from, count: 0 }, ...steps], resource),
-    undatedOf(spans.length - dated.length),
+    spans.length > dated.length ? texts.periodsUndated(spans.length - dated.length) : '',
     note,
     dated.length > barsMax ? texts.drawnOnly(formatCount(barsMax), formatCount(dated.length)) : '',
   ]
@@ -111,10 +111,6 @@ function saysOf(
   const most = steps.reduce((best, step) => (step.count > best.count ? step : best))
   const count = texts.counted(spans.length, title)
   return texts.periodsSays(count, formatCount(most.count), formatDay(most.ms))
-}
-
-function undatedOf(count: number): string {
-  return count > 0 ? texts.periodsUndated(count) : ''
 }
 
 function readoutOf(spans: readonly Span[], day: number | undefined, resource: ResourceDescription) {

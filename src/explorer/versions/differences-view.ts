@@ -112,17 +112,16 @@ function ListingPart({
     return html`<section class="difference">${head}<p class="empty">${why}</p></section>`
   }
   const { added, removed, changed } = differences
+  const lineOf = (row: Row, state: string, more?: Shown) => html`<li key=${row['id']}
+    class=${state}><${Name} resource=${resource} row=${row} />${more}</li>`
+  const change = (one: ChangedRow) =>
+    lineOf(one.after, 'changed', html`<${Fields} resource=${resource} change=${one} />`)
   return html`<section class="difference" tabindex="-1">${head}
-    <${Group} title=${texts.betweenChanged} items=${changed} itemOf=${(one: ChangedRow) =>
-      html`<li key=${one.after['id']} class="changed"><${Name} resource=${resource} row=${one.after}
-        />
-        <${Fields} resource=${resource} change=${one} /></li>`} />
-    <${Group} title=${isUnsure ? texts.betweenEither : texts.betweenAdded} items=${added} itemOf=${(
-      row: Row,
-    ) =>
-      html`<li key=${row['id']} class="added"><${Name} resource=${resource} row=${row} /></li>`} />
-    <${Group} title=${texts.betweenRemoved} items=${removed} itemOf=${(row: Row) =>
-      html`<li key=${row['id']} class="gone"><${Name} resource=${resource} row=${row} /></li>`} />
+    <${Group} title=${texts.betweenChanged} items=${changed} itemOf=${change} />
+    <${Group} title=${isUnsure ? texts.betweenEither : texts.betweenAdded} items=${added}
+      itemOf=${(row: Row) => lineOf(row, 'added')} />
+    <${Group} title=${texts.betweenRemoved} items=${removed}
+      itemOf=${(row: Row) => lineOf(row, 'gone')} />
   </section>`
 }
 
