@@ -8,6 +8,20 @@ import { holdAnswers, queryOf, requestsOf, shiftOf, untilLoaded, visitDemo } fro
 import { makeHistory, person, visitHistory } from './versions.ts'
 
 export function testSlowAnswers(): void {
+  test('a status that waits for a request of the key says so', async (t) => {
+    const page = await visitDemo(t, '/', { expected: /status of 429/ })
+    await page.route(/events\?limit=250/, (route) =>
+      route.fulfill({ status: 429, headers: { 'retry-after': '1' }, body: '{}' }),
+    )
+    await page.evaluate('location.hash = "#/companies/1"')
+    await page.locator('.facts', { hasText: /Status\s*…/ }).waitFor()
+    const notice = page.getByText(/^This key has no requests left for now\./)
+    await notice.waitFor()
+    await page.unroute(/events\?limit=250/)
+    await page.locator('.facts', { hasText: 'active since 27 Mar 2022' }).waitFor()
+    await notice.waitFor({ state: 'detached' })
+  })
+
   test('while another selection loads, none of its pages is known to be the last', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights')
     await page.getByText('1–25 of 230').waitFor()

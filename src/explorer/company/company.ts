@@ -33,7 +33,8 @@ export function CompanyPage({
   const isPast = isOfPast(place.query)
   const found = useCompany(id, isWhole(place) ? place.query : versionQuery(place.query))
   const { company, now, shown: shownVersion, isRefused, isFailed } = found
-  const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
+  const latest = useLatestChanges(id, company, isPast ? shownVersion : undefined)
+  const { changes } = latest
   // All parts appear at once, so that nothing on the page moves.
   const isCompanyKnown = company !== undefined || isFailed || isRefused
   const areVersionsKnown = (versions ?? loadedVersions.failure ?? loadedVersions.wait) !== undefined
@@ -50,7 +51,8 @@ export function CompanyPage({
   usePrintKeys(isFailed || isRefused ? undefined : place)
   const isSilent = isRefused && isListing(place)
   const isTold = !isSilent && (found.loaded.failure ?? found.loaded.wait) !== undefined
-  const notice = html`<${Notice} loaded=${isTold ? found.loaded : loadedVersions} />`
+  const others = latest.loaded.wait === undefined ? loadedVersions : latest.loaded
+  const notice = html`<${Notice} loaded=${isTold ? found.loaded : others} />`
   if (!isReady)
     return html`<article class="company" aria-busy="true">
       <h1>${texts.awaited}</h1>${notice}<${Loading} /></article>`

@@ -3,7 +3,7 @@
 import { type Company, type ListingAnswer, rowsOf } from '../answers.ts'
 import { listingPath } from '../listing/listing-query.ts'
 import { changesResource, type Row } from '../resources.ts'
-import { useAnswer } from '../use-answer.ts'
+import { type Loaded, useAnswer } from '../use-answer.ts'
 
 /** How many changes are examined: one request of some kilobytes. */
 const lookedAt = 250
@@ -17,8 +17,15 @@ export interface LatestChange {
   readonly after: string | null
 }
 
+interface LoadedChanges {
+  /** Undefined until they are known. */
+  readonly changes: readonly LatestChange[] | undefined
+  /** The request for them. */
+  readonly loaded: Loaded<unknown>
+}
+
 /**
- * The newest changes, as far as the key may read them; undefined until they are known.
+ * The newest changes, as far as the key may read them.
  *
  * @param version undefined for the present.
  */
@@ -26,7 +33,7 @@ export function useLatestChanges(
   id: string,
   company: Company | undefined,
   version: number | undefined,
-): readonly LatestChange[] | undefined {
+): LoadedChanges {
   const listing =
     changesResource === undefined ? undefined : company?.listings[changesResource.name]
   const query = new URLSearchParams({ limit: String(lookedAt) })
@@ -35,12 +42,16 @@ export function useLatestChanges(
     changesResource === undefined || listing === undefined || listing.total === 0
       ? undefined
       : listingPath(id, changesResource, query)
-  const { value, failure } = useAnswer<ListingAnswer>(path)
+  const loaded = useAnswer<ListingAnswer>(path)
+  const isNone = loaded.failure !== undefined || (path === undefined && company !== undefined)
+  return { changes: isNone ? [] : changesIn(loaded.value?.body), loaded }
+}
+
+function changesIn(answer: ListingAnswer | undefined): readonly LatestChange[] | undefined {
   const fields = changesResource?.changeFields
-  if (failure !== undefined) return []
-  if (path === undefined) return company === undefined ? undefined : []
-  if (value === undefined || changesResource === undefined || fields === undefined) return undefined
-  return rowsOf(changesResource, value.body).map((row) => ({
+  if (answer === undefined || changesResource === undefined || fields === undefined)
+    return undefined
+  return rowsOf(changesResource, answer).map((row) => ({
     attribute: String(row[fields.attr]),
     date: String(row[fields.date]),
     before: textIn(row, fields.before),
