@@ -88,3 +88,17 @@ function stateSince(
     })),
   )
 }
+
+/**
+ * @param state its version, and its lineage, which may go on after that of the version.
+ * @throws Error if the history is not that of the state: another one reuses segment numbers.
+ */
+export function checkHistory(
+  { change }: Pick<ServingReads, 'change'>,
+  state: Pick<Head, 'version' | 'lineage'>,
+  registry?: RegistryState,
+): Awaitable<void> {
+  return after(change(state.version, registry), ({ lineage }) => {
+    if (!state.lineage.startsWith(lineage)) throw new Error('the store has another history now')
+  })
+}

@@ -5,9 +5,9 @@ import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-p
 import type { HeadRow } from '../listing/tables.ts'
 import { countOf, readViewTexts } from '../listing/view.ts'
 import { budgetOf } from '../page-size.ts'
-import type { Head, OutsideHistory, Page, RegistryState, ScanTurns } from '../reading.ts'
+import type { Head, OutsideHistory, Page, ScanTurns } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
-import { type ListingState, readState } from './listing-state.ts'
+import { checkHistory, type ListingState, readState } from './listing-state.ts'
 import { makeView } from './make-view.ts'
 import type { ServingReads } from './reads.ts'
 import { createViews, type ViewCounts, type Views } from './views.ts'
@@ -130,31 +130,22 @@ function readView(
     const view = await makeView(reads, selection, row)
     // The scan took a while, so the state of the registry is read again.
     const again = () => reads.headIn(selection.resource.name, row.companyId, row.version, 0)
-    await reads.now(() => after(again(), ({ registry }) => checkHistory(reads, state, registry)))
+    await reads.now(() =>
+      after(again(), ({ registry }) => checkHistory(reads, state.head, registry)),
+    )
     return view
   }
   const isLong = row.total > shortListingMax
   const found = views.get(key) ?? views.make(key, make, turns, isLong)
   return after(found, (view) =>
     reads.now(() =>
-      after(checkHistory(reads, state), () =>
+      after(checkHistory(reads, state.head), () =>
         after(readViewTexts(reads, row.companyId, view, range, budget), (texts) =>
           pageOf(state, texts, countOf(view)),
         ),
       ),
     ),
   )
-}
-
-/** @throws Error if the history is not that of the state: another one reuses segment numbers. */
-function checkHistory(
-  reads: ServingReads,
-  { head }: ListingState,
-  registry?: RegistryState,
-): Awaitable<void> {
-  return after(reads.change(head.version, registry), ({ lineage }) => {
-    if (!head.lineage.startsWith(lineage)) throw new Error('the store has another history now')
-  })
 }
 
 /** Names a view by the state of its listing: each import has a lineage of its own. */

@@ -11,6 +11,7 @@ import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
 import { byCodePoint } from '../record-texts.ts'
 import type { Snapshot } from '../sql/database.ts'
+import { checkHistory } from './listing-state.ts'
 import { createPace } from './pace.ts'
 import type { Change } from './reads.ts'
 import { createSharedWork } from './shared-work.ts'
@@ -65,7 +66,9 @@ export function createValueCounts(): CountListings {
     if (known !== undefined) return known
     return counting.run(key, async () => {
       const counts = await countLong(snapshot.tables, listing)
-      await checkHistory(snapshot, listing)
+      const { lineage } = change
+      const registry = await snapshot.registry(head.companyId)
+      await checkHistory(snapshot, { version: head.version, lineage }, registry)
       kept.set(key, counts)
       return counts
     })
@@ -79,13 +82,6 @@ export function createValueCounts(): CountListings {
     }
     return counts
   }
-}
-
-/** @throws Error if the history is not that of the head: another one reuses segment numbers. */
-async function checkHistory(snapshot: Snapshot, { head, change }: CountedListing): Promise<void> {
-  const registry = await snapshot.registry(head.companyId)
-  const { lineage } = await snapshot.change(head.version, registry)
-  if (lineage !== change.lineage) throw new Error('the store has another history now')
 }
 
 /** The memory of counts, in bytes; a generous estimate. */
